@@ -45,7 +45,7 @@ export function buildController(
   const clusterStates = kinds.map(({ clusterState }) => clusterState);
   const reads: ReadObjects = {
     caches: caches.written,
-    onChange: (key, before) => sync.readAnew(key, before),
+    onChange: (key, before) => sync.events.readAnew(key, before),
   };
   const onPlan = (): void => {
     statusFeed?.changed();

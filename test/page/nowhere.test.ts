@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isCurrent, isFailing, statusItems } from "../../src/cli/status/status-items.ts";
 import { troublesOf } from "../../src/cli/status/status-columns.ts";
-import { isAllCurrent } from "../../src/controller/sync/sync.ts";
+import { isAllCurrent } from "../../src/controller/sync/sync-result.ts";
 import { readFilter } from "../../src/page/filter.ts";
 import { readStatus, type Status } from "../../src/page/status.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";

@@ -16,7 +16,8 @@ import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
 import { TokenBucket } from "../../kube/time/token-bucket.ts";
 import type { Log } from "../report/log.ts";
 import { Once } from "./once.ts";
-import type { SyncResult, Sync } from "./sync.ts";
+import type { Sync } from "./sync.ts";
+import type { SyncResult } from "./sync-result.ts";
 import type { WatchHandlers, Watches } from "./watches.ts";
 import type { ReservationRecord } from "../writes/reservation-record.ts";
 
@@ -135,11 +136,11 @@ export class Controller {
     watches.listen({
       object: (...change) => this.#object(...change),
       namespace: (name, before) => {
-        sync.namespaceChanged(name, before);
+        sync.events.namespaceChanged(name, before);
         this.#enqueue(true);
       },
       listChanged: () => {
-        sync.listChanged();
+        sync.events.listChanged();
         this.#enqueue(true);
       },
       namesChanged: () => this.#enqueue(true),
@@ -150,7 +151,7 @@ export class Controller {
   // A standby replica remembers nothing. Leading starts with a sync of the whole cluster state.
   #object(...[kind, old, object, ownWrite]: Parameters<WatchHandlers["object"]>): void {
     if (ownWrite || !this.#working) return;
-    const concern = this.#deps.sync.concerns(kind, old, object);
+    const concern = this.#deps.sync.events.concerns(kind, old, object);
     if (concern !== "no") this.#enqueue(concern === "urgent");
   }
 

@@ -6,7 +6,7 @@ import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts"
 import type { Log } from "../report/log.ts";
 import { isPending, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
-import type { SyncResult } from "./sync.ts";
+import type { SyncResult } from "./sync-result.ts";
 
 /**
  * Time beyond the grace to wait for pending work, from the first sync with nothing else to do. It allows some

@@ -10,20 +10,17 @@ import type { Apply, Course } from "../writes/apply.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import {
   type CachedObject,
-  type ListState,
   type Namespace,
   type PlannerSettings,
   type ClusterState,
 } from "../model/cluster.ts";
 import { plan } from "../plan/plan.ts";
-import { isPending, type Plan, type Row } from "../model/verdicts.ts";
+import type { Plan } from "../model/verdicts.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
 import { finishInTurns } from "./turns.ts";
 import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outcome.ts";
 import { WritePool, type WriteEnd } from "../../kube/flowcontrol/write-pool.ts";
 import type { SyncHooks } from "../report/sync-log.ts";
-import { placeKey, type ObjectKind } from "../model/kinds.ts";
-import { refText } from "../../text/names.ts";
 import {
   type ActionWrite,
   isStillDecided,
@@ -31,7 +28,9 @@ import {
   pooledWriteOf,
   withLatest,
 } from "../writes/action-write.ts";
-import { changedEntries } from "../observed/list-state.ts";
+import { ClusterEvents } from "./cluster-events.ts";
+import { Slice } from "./slice.ts";
+import { isAllCurrent, isUnderWay, type SyncResult } from "./sync-result.ts";
 
 export type SyncDeps = {
   /** One for each kind that takes part. */
@@ -48,40 +47,12 @@ export type SyncDeps = {
   readonly dryRun: boolean;
 };
 
-export type SyncResult = {
-  readonly settled: boolean;
-  /** Milliseconds until something becomes due without any event. */
-  readonly dueMs: number | undefined;
-  /** Something is pending and may change its state without any action. */
-  readonly waiting: boolean;
-  /** Everything that is wanted is there. */
-  readonly ok: boolean;
-  /** Places that are wanted or hold a copy. */
-  readonly places: number;
-  /** Writes that were made since the process began. */
-  readonly written: number;
-  readonly planMs: number;
-};
-
 // Planning may hold the event loop this long. Probes, lease and watches wait meanwhile.
 const TURN_MS = 10;
-// The least work before a newer plan replaces this one, so that a stream of events cannot starve the writes.
-// If writes are slow, the time limit applies.
-const SLICE_MS = 250;
-const SLICE_WRITES = 64;
-const LONGEST_SLICE_MS = 500;
-// A plan that is not urgent waits for this many times the last planning time. With hundreds of thousands of
-// missing copies, the process would otherwise only plan. The limit is the longest wait of a write for its retry.
-const REST_OF_A_PLAN = 2;
-const LONGEST_REST_MS = 2000;
 // After these outcomes nothing is left to do at the place until an event.
 const ENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "leaving"]);
-// If writes wait and none has started for this long, a newer plan costs them nothing.
-const STUCK_MS = 100;
 // After a 429 without Retry-After.
 const RETRY_MS = 1000;
-// How often a sync that waits for writes checks whether to wait on.
-const TICK_MS = 500;
 // Writes were refused because this process does not hold the lease. Check again when that is decided.
 const NO_PERMISSION_MS = 1000;
 // Writes in flight at shutdown have this long. The lease and Events then end within 30 s.
@@ -91,10 +62,9 @@ export class Sync {
   readonly #deps: SyncDeps;
   readonly #pool: WritePool<ActionWrite, CachedObject | Namespace>;
   readonly #latest: LatestView;
-  /** The source list at its last change. */
-  readonly #lists = new Map<ObjectKind, ListState | undefined>();
+  /** Receives what the watches report. */
+  readonly events: ClusterEvents;
   #newest: Plan | undefined;
-  #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
   /** An event since the running sync began is urgent. */
   #urgent = false;
@@ -124,6 +94,7 @@ export class Sync {
       (write, cut, isOvertaken) => this.perform(write, { cut, isOvertaken }),
       (write, touched) => isStillDecided(write, touched, this.#latest),
     );
+    this.events = new ClusterEvents(deps, this.#pool);
     this.#pool.whenLanded(() => {
       this.#landed = true;
       if (!this.#passing) this.#onLate();
@@ -146,53 +117,6 @@ export class Sync {
   /** The API server answers again after an outage. A sync should follow. */
   serverIsBack(): void {
     this.#deps.memory.serverIsBack();
-  }
-
-  /** Whether a change of one object can change the plan, and whether it is urgent. */
-  concerns(
-    kind: ObjectKind,
-    old: CachedObject | undefined,
-    secret: CachedObject | undefined,
-  ): "urgent" | "later" | "no" {
-    const present = secret ?? old;
-    if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
-    const roles = [old?.role, secret?.role];
-    const place = placeKey(kind, present);
-    const memory = this.#deps.memory.of(kind);
-    const published = roles.includes("source");
-    // The sync that waits for the answer to our own write reads the cache again anyway.
-    if (!published && this.#pool.inFlight.has(place)) return "no";
-    this.#pool.touch(place, old);
-    const isTriedSooner = memory.backoff.objectChanged(refText(present));
-    if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
-      memory.gone.add(old.uid, this.#deps.clock.monotonic());
-    if (published) return "urgent";
-    if (old?.role === "copy" && !secret) memory.copyVanished(old);
-    if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
-    if (old?.ignored !== secret?.ignored) return "later";
-    const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;
-    return isWanted || mayBeAdopted(secret) ? "later" : "no";
-  }
-
-  /** A Namespace changed. `before`: its previous state. Undefined if it is new. */
-  namespaceChanged(name: string, before: Namespace | undefined): void {
-    this.#pool.touch(name, before);
-    this.#deps.memory.namespaceChanged(name);
-  }
-
-  /** A live read changed the cache, for which the watch sends no event. `before`: the previous cached state. */
-  readAnew(key: string, before: CachedObject | Namespace | undefined): void {
-    this.#pool.touch(key, before);
-  }
-
-  /** The source list changed. Writes stop if the list now has another entry for their source. */
-  listChanged(): void {
-    for (const { kind, list } of this.#deps.clusterStates) {
-      const before = this.#lists.get(kind);
-      this.#lists.set(kind, list);
-      for (const { object } of changedEntries(before, list))
-        if (object?.kind === kind) this.#pool.touch(placeKey(kind, object), undefined);
-    }
   }
 
   /** Rejects if the sync as a whole failed. A failed write does not make it fail. */
@@ -303,9 +227,7 @@ export class Sync {
 
   async #plan(now: number): Promise<Plan> {
     const { clusterStates, settings, memory, clock } = this.#deps;
-    this.#wantedNames = new Map(
-      clusterStates.map((clusterState) => [clusterState.kind, wantedNames(clusterState)]),
-    );
+    this.events.planned();
     const planning = plan(
       clusterStates,
       settings,
@@ -325,9 +247,7 @@ export class Sync {
   ): Promise<void> {
     const { clock } = this.#deps;
     const pool = this.#pool;
-    const before = pool.started;
-    const planned = started + planMs;
-    const restMs = Math.min(LONGEST_REST_MS, REST_OF_A_PLAN * planMs);
+    const slice = new Slice(pool, { started, planMs, nextAt });
     pool.replace(actions.map(pooledWriteOf));
     // The timer fires when the slice ends and when something else becomes due. A write that hangs must delay
     // neither new work nor retries when no other write can start.
@@ -335,25 +255,13 @@ export class Sync {
     const tick = (): void => {
       pool.nudge();
       const now = clock.monotonic();
-      const next = [started + SLICE_MS, planned + restMs, nextAt, now + TICK_MS].filter(
-        (at) => at > now,
-      );
       // Timers count whole milliseconds and may be one early.
-      timer = clock.setTimeout(tick, Math.ceil(Math.min(...next) - now) + 1);
+      timer = clock.setTimeout(tick, Math.ceil(slice.nextLook(now) - now) + 1);
     };
-    const moves = (now: number): boolean =>
-      pool.started - before < SLICE_WRITES &&
-      now - planned < LONGEST_SLICE_MS &&
-      now - pool.lastStartedMs < STUCK_MS &&
-      !pool.paused;
-    const sliceDone = (now: number): boolean =>
-      (this.#dirty || now >= Math.min(nextAt, this.#retryAt)) &&
-      now - started >= SLICE_MS &&
-      (pool.waiting === 0 || ((this.#urgent || now - planned >= restMs) && !moves(now)));
+    const isOver = (): boolean =>
+      slice.isOver(clock.monotonic(), this.#dirty, this.#urgent, this.#retryAt);
     tick();
-    await pool.until(
-      () => pool.calm || pool.outdated || this.#stopping || sliceDone(clock.monotonic()),
-    );
+    await pool.until(() => pool.calm || pool.outdated || this.#stopping || isOver());
     timer?.cancel();
   }
 
@@ -381,32 +289,4 @@ export class Sync {
       planMs,
     };
   }
-}
-
-/** Whether the row becomes due by itself. Retries of failed writes are decided by their failure. */
-function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
-  // A removal that is certain to be held is not pending.
-  return dueAt !== undefined && isPending(verdict) && hold === undefined;
-}
-
-function mayBeAdopted(secret: CachedObject | undefined): boolean {
-  return secret?.role === "unmanaged" && secret.adopt !== undefined;
-}
-
-function wantedNames(clusterState: ClusterState): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const source of clusterState.sources)
-    if (source.role === "source") names.add(source.rule.copyName);
-  return names;
-}
-
-/** Every place is as its source wants it, or as its owner wants it if it is paused. No source is refused. */
-export function isAllCurrent({ states, sources, list }: Plan): boolean {
-  const { current: _, paused: __, ...others } = states;
-  return (
-    Object.values(others).every((count) => count === 0) &&
-    sources.every(({ state }) => state === "ok") &&
-    list.state !== "unread" &&
-    list.refused.length === 0
-  );
 }

@@ -13,7 +13,7 @@ import { systemClock } from "../../kube/time/clock.ts";
 import { loadKubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../controller/report/log.ts";
 import { startSandbox } from "../server.ts";
-import { isAllCurrent } from "../../controller/sync/sync.ts";
+import { isAllCurrent } from "../../controller/sync/sync-result.ts";
 import { checkExample, installController, loadExample, tableOf } from "./example.ts";
 import type { Program } from "../../run/program-context.ts";
 import { runController } from "../../run/run.ts";

@@ -2,7 +2,7 @@
 // apart, and reported nowhere.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAllCurrent } from "../../../src/controller/sync/sync.ts";
+import { isAllCurrent } from "../../../src/controller/sync/sync-result.ts";
 import { explain } from "../../../src/cli/explanation/explain.ts";
 import { refText } from "../../../src/text/names.ts";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { objectOf } from "../../../src/controller/model/unstructured.ts";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import { isAllCurrent } from "../../../src/controller/sync/sync.ts";
+import { isAllCurrent } from "../../../src/controller/sync/sync-result.ts";
 import { refusal, secretPath } from "../../support/controller/memory-api.ts";
 import { faults, isWrite, Rig } from "../../support/controller/fake-clock-controller.ts";
 

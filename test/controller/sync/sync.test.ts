@@ -6,7 +6,8 @@ import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
 import { SyncLog } from "../../../src/controller/report/sync-log.ts";
-import { Sync, type SyncResult } from "../../../src/controller/sync/sync.ts";
+import { Sync } from "../../../src/controller/sync/sync.ts";
+import type { SyncResult } from "../../../src/controller/sync/sync-result.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { refText } from "../../../src/text/names.ts";
@@ -136,8 +137,8 @@ test("an event of a pulling Secret asks for a pass as that of a copy does, and a
   cluster.secret("team-a/pulling", { from: "shared/registry" });
   const pulling = cluster.cached("team-a/pulling");
   const source = cluster.cached("shared/registry");
-  assert.equal(sync.concerns("Secret", undefined, pulling), "later");
-  assert.equal(sync.concerns("Secret", undefined, source), "urgent");
+  assert.equal(sync.events.concerns("Secret", undefined, pulling), "later");
+  assert.equal(sync.events.concerns("Secret", undefined, source), "urgent");
 });
 
 for (const urgent of [false, true])

@@ -1,0 +1,99 @@
+// What the events of the watches mean for the writes that wait and for the next plan.
+import type { PlannerMemory } from "../state/planner-memory.ts";
+import type { CachedObject, ClusterState, ListState, Namespace } from "../model/cluster.ts";
+import { placeKey, type ObjectKind } from "../model/kinds.ts";
+import { changedEntries } from "../observed/list-state.ts";
+import type { ActionWrite } from "../writes/action-write.ts";
+import type { WritePool } from "../../kube/flowcontrol/write-pool.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import { refText } from "../../text/names.ts";
+
+type EventDeps = {
+  readonly clusterStates: readonly ClusterState[];
+  readonly memory: PlannerMemory;
+  readonly clock: Pick<Clock, "monotonic">;
+};
+
+export class ClusterEvents {
+  readonly #deps: EventDeps;
+  readonly #pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "touch" | "inFlight">;
+  /** The source list at its last change. */
+  readonly #lists = new Map<ObjectKind, ListState | undefined>();
+  #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
+
+  constructor(
+    deps: EventDeps,
+    pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "touch" | "inFlight">,
+  ) {
+    this.#deps = deps;
+    this.#pool = pool;
+  }
+
+  /** A plan is made of the caches as they are now. */
+  planned(): void {
+    this.#wantedNames = new Map(
+      this.#deps.clusterStates.map((clusterState) => [
+        clusterState.kind,
+        wantedNames(clusterState),
+      ]),
+    );
+  }
+
+  /** Whether a change of one object can change the plan, and whether it is urgent. */
+  concerns(
+    kind: ObjectKind,
+    old: CachedObject | undefined,
+    secret: CachedObject | undefined,
+  ): "urgent" | "later" | "no" {
+    const present = secret ?? old;
+    if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
+    const roles = [old?.role, secret?.role];
+    const place = placeKey(kind, present);
+    const memory = this.#deps.memory.of(kind);
+    const published = roles.includes("source");
+    // The sync that waits for the answer to our own write reads the cache again anyway.
+    if (!published && this.#pool.inFlight.has(place)) return "no";
+    this.#pool.touch(place, old);
+    const isTriedSooner = memory.backoff.objectChanged(refText(present));
+    if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
+      memory.gone.add(old.uid, this.#deps.clock.monotonic());
+    if (published) return "urgent";
+    if (old?.role === "copy" && !secret) memory.copyVanished(old);
+    if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
+    if (old?.ignored !== secret?.ignored) return "later";
+    const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;
+    return isWanted || mayBeAdopted(secret) ? "later" : "no";
+  }
+
+  /** A Namespace changed. `before`: its previous state. Undefined if it is new. */
+  namespaceChanged(name: string, before: Namespace | undefined): void {
+    this.#pool.touch(name, before);
+    this.#deps.memory.namespaceChanged(name);
+  }
+
+  /** A live read changed the cache, for which the watch sends no event. `before`: the previous cached state. */
+  readAnew(key: string, before: CachedObject | Namespace | undefined): void {
+    this.#pool.touch(key, before);
+  }
+
+  /** The source list changed. Writes stop if the list now has another entry for their source. */
+  listChanged(): void {
+    for (const { kind, list } of this.#deps.clusterStates) {
+      const before = this.#lists.get(kind);
+      this.#lists.set(kind, list);
+      for (const { object } of changedEntries(before, list))
+        if (object?.kind === kind) this.#pool.touch(placeKey(kind, object), undefined);
+    }
+  }
+}
+
+function mayBeAdopted(object: CachedObject | undefined): boolean {
+  return object?.role === "unmanaged" && object.adopt !== undefined;
+}
+
+function wantedNames(clusterState: ClusterState): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const source of clusterState.sources)
+    if (source.role === "source") names.add(source.rule.copyName);
+  return names;
+}

@@ -1,0 +1,34 @@
+// What a sync leaves behind.
+import { isPending, type Plan, type Row } from "../model/verdicts.ts";
+
+export type SyncResult = {
+  readonly settled: boolean;
+  /** Milliseconds until something becomes due without any event. */
+  readonly dueMs: number | undefined;
+  /** Something is pending and may change its state without any action. */
+  readonly waiting: boolean;
+  /** Everything that is wanted is there. */
+  readonly ok: boolean;
+  /** Places that are wanted or hold a copy. */
+  readonly places: number;
+  /** Writes that were made since the process began. */
+  readonly written: number;
+  readonly planMs: number;
+};
+
+/** Whether the row becomes due by itself. Retries of failed writes are decided by their failure. */
+export function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
+  // A removal that is certain to be held is not pending.
+  return dueAt !== undefined && isPending(verdict) && hold === undefined;
+}
+
+/** Every place is as its source wants it, or as its owner wants it if it is paused. No source is refused. */
+export function isAllCurrent({ states, sources, list }: Plan): boolean {
+  const { current: _, paused: __, ...others } = states;
+  return (
+    Object.values(others).every((count) => count === 0) &&
+    sources.every(({ state }) => state === "ok") &&
+    list.state !== "unread" &&
+    list.refused.length === 0
+  );
+}
