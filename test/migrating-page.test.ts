@@ -42,6 +42,12 @@ type Small = {
 const DATA = { token: Buffer.from("made up").toString("base64") };
 const EDITED = { token: Buffer.from("edited by its tenant").toString("base64") };
 
+const REGISTRY = {
+  secretStoreRef: { kind: "ClusterSecretStore", name: "platform" },
+  target: { creationPolicy: "Orphan" },
+  dataFrom: [{ extract: { key: "registry" } }],
+};
+
 const CLUSTERS: Readonly<Record<Tool, Small>> = {
   reflector: {
     place: "platform/registry",
@@ -98,6 +104,69 @@ const CLUSTERS: Readonly<Record<Tool, Small>> = {
         matchNamespace: ["team-"],
         data: DATA,
       },
+    ],
+  },
+  projection: {
+    place: "platform/registry",
+    source: { "projection.sh/projectable": "true" },
+    copy: () => ({
+      labels: { "projection.sh/owned-by-cluster-projection-uid": "u" },
+      annotations: {
+        "projection.sh/owned-by-cluster-projection": "registry",
+        "projection.sh/projectable": "true",
+      },
+    }),
+    customs: [
+      {
+        kind: "ClusterProjection",
+        metadata: {
+          name: "registry",
+          uid: "u",
+          resourceVersion: "1",
+          finalizers: ["projection.sh/cluster-finalizer"],
+        },
+        spec: {
+          source: { version: "v1", kind: "Secret", namespace: "platform", name: "registry" },
+          destination: {
+            namespaceSelector: { matchExpressions: [{ key: "team", operator: "Exists" }] },
+          },
+        },
+      },
+    ],
+  },
+  "external-secrets": {
+    place: "platform/registry",
+    source: {},
+    // As External Secrets leaves them after creationPolicy: Orphan.
+    copy: () => ({
+      labels: { "reconcile.external-secrets.io/managed": "true" },
+      annotations: { "reconcile.external-secrets.io/data-hash": "made-up" },
+    }),
+    customs: [
+      {
+        kind: "ClusterSecretStore",
+        metadata: { name: "platform", uid: "s", resourceVersion: "1" },
+        spec: { provider: { kubernetes: { remoteNamespace: "platform" } } },
+      },
+      {
+        kind: "ClusterExternalSecret",
+        metadata: { name: "registry", uid: "c", resourceVersion: "1" },
+        spec: {
+          externalSecretSpec: REGISTRY,
+          namespaceSelectors: [{ matchExpressions: [{ key: "team", operator: "Exists" }] }],
+        },
+      },
+      ...["team-a", "team-b", "team-c"].map((namespace) => ({
+        kind: "ExternalSecret",
+        metadata: {
+          name: "registry",
+          namespace,
+          uid: namespace,
+          resourceVersion: "1",
+          ownerReferences: [{ kind: "ClusterExternalSecret", name: "registry", uid: "c" }],
+        },
+        spec: REGISTRY,
+      })),
     ],
   },
 };

@@ -12,7 +12,7 @@ import { commandLine, type Said, type Surroundings } from "../support/programs/c
 import { refusal } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { WorldScene } from "../support/worlds/world-scene.ts";
-import type { WorldName } from "../support/worlds/world.ts";
+import { worldObjects, type WorldName } from "../support/worlds/world.ts";
 
 type Stage = {
   readonly stage: WorldScene<Scene>;
@@ -286,4 +286,75 @@ test("a copy with other data is adopted when it is named, and a run then gives i
   const running = scene.start({ "source-namespaces": "central,certs" });
   await scene.holds("api-prod", "rotating", source?.data ?? {});
   await running.stop();
+});
+
+test("while External Secrets runs, nothing is written until its rules are harmless; then it may go on running", async (t) => {
+  const { stage, proxy, migrate } = await openStage(t, "external-secrets");
+  const before = await stage.versions();
+  const others = proxy.rule;
+  const orphaned = (kind: string): readonly unknown[] =>
+    worldObjects("external-secrets")
+      .filter((one) => one.kind === kind)
+      .map((one) => JSON.parse(JSON.stringify(one).replaceAll('"Owner"', '"Orphan"')));
+  const serve = (disarmed: boolean): void => {
+    proxy.rule = (request) => {
+      const path = request.path.split("?")[0] ?? "";
+      const kind = CUSTOM_KINDS.find((one) => path.endsWith(`/${one.toLowerCase()}s`));
+      if (path.endsWith("/pods")) return { kind: "answer", status: 200, body: PODS };
+      if (kind === undefined || !path.startsWith("/apis/")) return others?.(request);
+      const items = disarmed
+        ? orphaned(kind)
+        : worldObjects("external-secrets").filter((one) => one.kind === kind);
+      const body = listBody("external-secrets.io/v1", kind, items);
+      return { kind: "answer", status: 200, body };
+    };
+  };
+  serve(false);
+  const refused = await migrate("--write", "--yes");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /external-secrets\/eso-1 runs external-secrets, whose rules would/);
+  assert.match(
+    refused.stderr,
+    /ClusterExternalSecret plain: kubectl patch clusterexternalsecret plain .*"creationPolicy":"Orphan"/,
+  );
+  assert.match(refused.stderr, /ExternalSecret team-a\/plain: wait until it has the policy/);
+  assert.doesNotMatch(refused.stderr, /ClusterExternalSecret (?:far|merged|template): kubectl/);
+  assert.deepEqual(await stage.versions(), before, "nothing was written");
+  serve(true);
+  const made = await migrate("--write", "--yes");
+  assert.match(made.stderr, / copies adopted\n/);
+  assert.match(made.stderr, /verified: 13 of /);
+  const early = await migrate("--cleanup", "--write", "--yes");
+  assert.equal(early.code, 1);
+  assert.match(
+    early.stderr,
+    /ClusterExternalSecret plain: kubectl delete clusterexternalsecret plain/,
+  );
+});
+
+const CUSTOM_KINDS = [
+  "ClusterExternalSecret",
+  "ExternalSecret",
+  "ClusterSecretStore",
+  "SecretStore",
+];
+const PODS = listBody("v1", "Pod", [
+  {
+    metadata: { name: "eso-1", namespace: "external-secrets", uid: "u", resourceVersion: "1" },
+    spec: { containers: [{ image: "ghcr.io/external-secrets/external-secrets:v2.9.0" }] },
+  },
+]);
+
+test("while projection runs nothing is written, whatever its rules are", async (t) => {
+  const { stage, proxy, migrate } = await openStage(t, "projection");
+  const before = await stage.versions();
+  const metadata = { name: "p-1", namespace: "projection", uid: "u", resourceVersion: "1" };
+  const spec = { containers: [{ image: "ghcr.io/projection-operator/projection:v0.3.2" }] };
+  const body = listBody("v1", "Pod", [{ metadata, spec }]);
+  proxy.rule = ({ path }) =>
+    path.endsWith("/pods") ? { kind: "answer", status: 200, body } : undefined;
+  const refused = await migrate("--write", "--yes");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /Pod projection\/p-1 runs projection, .* scale it to zero first/);
+  assert.deepEqual(await stage.versions(), before);
 });

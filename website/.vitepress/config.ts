@@ -46,7 +46,14 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     text: "Review it",
     items: [page("Security review", "/hardening"), page("Reporting a weakness", "/security")],
   },
-  { text: "Move to it", items: [page("Moving from another tool", "/migrating")] },
+  {
+    text: "Move to it",
+    items: [
+      page("Moving from another tool", "/migrating"),
+      page("Moving from projection", "/migrating-projection"),
+      page("Moving from External Secrets", "/migrating-external-secrets"),
+    ],
+  },
   {
     text: "Change it",
     items: [

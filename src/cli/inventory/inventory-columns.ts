@@ -83,7 +83,7 @@ const UNITS = [
   ["m", 60],
 ] as const;
 
-/** The largest unit of which there are two: `43h`, `12d`. */
+/** The largest unit that fits twice: `43h`, `12d`. */
 function spanText(seconds: number): string {
   const [unit, length] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ["s", 1];
   return `${Math.floor(seconds / length)}${unit}`;

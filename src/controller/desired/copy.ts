@@ -33,7 +33,7 @@ export function requiredKeys(type: string, key: string): boolean {
 }
 
 /** The type of a copy that holds `keys`: the source's, or Opaque where a required key is left out. */
-function copyType(type: string, keys: readonly string[]): string {
+export function copyType(type: string, keys: readonly string[]): string {
   const enough =
     type === BASIC_AUTH
       ? BASIC_AUTH_KEYS.some((key) => keys.includes(key))

@@ -64,11 +64,15 @@ export type ClaimedObject = Ref &
     readonly annotated: boolean;
   };
 
-/** Makes it a copy of ours, and leaves its data and all that is not ours as they are. */
+/**
+ * Makes it a copy of ours, and leaves its data and all that is not ours as they are, except what `others`
+ * remove.
+ */
 export function claimRequest(
   target: ClaimedObject,
   content: Desired,
   payload: SourcePayload,
+  others: readonly Operation[] = [],
 ): ObjectRequest {
   const { namespace, name, labelled, annotated } = target;
   const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
@@ -82,6 +86,7 @@ export function claimRequest(
     ),
     // What is immutable stays so.
     ...immutability(content.desiredCopy.immutable || target.immutable, target.immutable),
+    ...others,
   ]);
 }
 

@@ -77,7 +77,7 @@ function kindCache(
       })),
     ),
     written: writtenCache(context, (namespace) => pairs.get(namespace)?.objects),
-    // A namespace of which nothing can be read counts as a namespace.
+    // An unreadable namespace counts as a namespace.
     names: nameAccess(
       all.map(({ objects }) => objects),
       ({ access }) => !access.denied,

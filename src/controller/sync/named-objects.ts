@@ -109,7 +109,7 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
   #report(): void {
     const { kind, namespace, log } = this.#scope;
     const before = this.#reported;
-    // A namespace of which nothing can be read has a line of its own.
+    // An unreadable namespace has a line of its own.
     const denied = namespace !== undefined && this.access.denied ? before : this.deniedNames;
     this.#reported = denied;
     const where = namespace === undefined ? { kind } : { kind, namespace };

@@ -1,18 +1,16 @@
 // Reduces the JSON of one object so that it parses in a few milliseconds, whatever it contains. Labels are
 // limited only by the request's size: JSON.parse takes 100 ms for 150,000 of them. Members of a map beyond a
-// limit are left out before it is parsed, and so are lists that no caller reads. Other lists stay
+// limit are left out before it is parsed, and so are long lists of managers and owners. Other lists stay
 // whole. The text is read once. Invalid JSON stays as it is.
 
 /** Members of one map that are always kept. */
 export const MOST_MEMBERS = 2048;
 /** Members beyond that limit that are kept because their keys are requested. */
 const KEPT_BEYOND = 100;
-/** The managers of an object's fields, read only if the list is short. */
-const MANAGERS = 'managedFields":[';
-/** Lists that the API server keeps for other clients. */
-const UNREAD = [MANAGERS, 'ownerReferences":['];
+/** Lists of an object's metadata that are read only if they are short. */
+const READ_IF_SHORT = ['managedFields":[', 'ownerReferences":['];
 const LONGEST_READ = 16 * 1024;
-/** Containers around the managedFields of an object in a Table. Deeper ones are not an object's own. */
+/** Containers around such a list of an object in a Table. Deeper ones are not an object's own. */
 const DEEPEST_READ = 5;
 /** `"a":"",` */
 const SHORTEST_MEMBER = 7;
@@ -104,11 +102,10 @@ class Narrower {
   // The end of the list at `at` if it is one that is not read.
   #unread(at: number): number | undefined {
     const text = this.#text;
-    for (const key of UNREAD) {
+    for (const key of READ_IF_SHORT) {
       if (!text.startsWith(key, at + 1)) continue;
       const end = endOfList(text, at + key.length);
-      const isShort =
-        key === MANAGERS && end - at <= LONGEST_READ && this.#containers.length <= DEEPEST_READ;
+      const isShort = end - at <= LONGEST_READ && this.#containers.length <= DEEPEST_READ;
       return end < 0 || isShort ? undefined : end + 1;
     }
     return undefined;

@@ -69,7 +69,7 @@ export async function carryOut(migration: Migration, writer: MoveWriter): Promis
   });
   await queue.each(copies, async (copy) => {
     const content = copy.moved && contents.get(copy.moved);
-    const request = content && copyRequest(copy, content);
+    const request = content && copyRequest(migration.tool, copy, content);
     if (!request) {
       failures.push(`Secret ${refText(copy.object)}: not adopted, its source was not written`);
     } else if ((await queue.send(request)) !== undefined) {

@@ -13,7 +13,7 @@ export const migrateCommand: ClusterCommand = {
       .option("from", {
         type: "string",
         requiresArg: true,
-        describe: "reflector, replicator, kubed or clustersecret",
+        describe: "reflector, replicator, kubed, clustersecret, projection or external-secrets",
         group: GROUP,
       })
       .option("filename", {

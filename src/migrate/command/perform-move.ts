@@ -5,13 +5,14 @@ import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
 import { agree } from "./agree.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { runningWorkload } from "./old-workloads.ts";
-import { readCustoms } from "./read-old-cluster.ts";
+import { readCustoms, type Reading } from "./read-old-cluster.ts";
 import { leftoverLines } from "./migration-text.ts";
 import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import { refText } from "../../text/names.ts";
 import type { Migration } from "../moves/migration.ts";
 import { readOldCluster } from "../oldtools/old-objects.ts";
+import type { OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
@@ -162,23 +163,22 @@ async function noObstacle({ first, wish, program }: MoveStep): Promise<Obstacle>
 }
 
 async function obstacleNow(
-  { client, migration }: Looked,
+  looked: Looked,
   { tool, althoughRunning, cleanup }: MoveWish,
-  { signal }: Program,
+  program: Program,
 ): Promise<string | undefined> {
-  const reading = { client, signal, onRead: () => undefined };
-  const { running: may } = tool;
+  const { signal } = program;
+  const reading = { client: looked.client, signal, onRead: () => undefined };
   if (althoughRunning) return undefined;
   try {
     const running = await runningWorkload(tool, reading);
     if (running === undefined) return undefined;
-    if (may.kind === "disarmed") {
-      const { objects, unread } = await readCustoms(tool, reading);
-      const { customs } = readOldCluster(objects, undefined, tool.resources);
-      const moving = migration.sources.map(({ old }) => old);
-      const armed = [...unread, ...may.armed(customs, cleanup ? "clean-up" : "move", moving)];
+    if (tool.running.kind === "disarmed") {
+      const step = cleanup ? "clean-up" : "move";
+      const armed = await armedRules(tool, tool.running, looked.migration, step, reading);
+      for (const line of armed) program.stderr.write(`first: ${line}\n`);
       if (armed.length === 0) return undefined;
-      return `${running} runs ${tool.name}, and these rules would undo the ${cleanup ? "clean-up" : "move"} or delete copies:\n${armed.map((one) => `  ${one}\n`).join("")}then run this again`;
+      return `${running} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;
     }
     const stop = running.startsWith("CronJob") ? "suspend it" : "scale it to zero";
     return `${running} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
@@ -186,4 +186,20 @@ async function obstacleNow(
     if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
     return `whether ${tool.name} still runs is unknown, because Pods or CronJobs may not be listed: make sure that it does not, and set --although-running`;
   }
+}
+
+type Disarmed = Extract<OldTool["running"], { kind: "disarmed" }>;
+
+/** The rules as they are now, that are not harmless for this step. */
+async function armedRules(
+  { resources }: OldTool,
+  running: Disarmed,
+  { sources }: Migration,
+  step: "move" | "clean-up",
+  reading: Reading,
+): Promise<readonly string[]> {
+  const { objects, unread } = await readCustoms(resources, reading);
+  const { customs } = readOldCluster(objects, undefined, resources);
+  const moving = sources.filter(({ write }) => write !== "refused").map(({ old }) => old);
+  return [...unread, ...running.armed(customs, step, moving)];
 }

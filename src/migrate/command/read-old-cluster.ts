@@ -1,6 +1,6 @@
 // Reads what a move needs from a cluster, once and in pages. It does not watch. What the API server does
 // not show is reported, so nothing is concluded from its absence.
-import { fields } from "../oldtools/old-objects.ts";
+import { fields, type OldResource } from "../oldtools/old-objects.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
@@ -49,13 +49,13 @@ export async function readOldObjects(tool: OldTool, reading: Reading): Promise<O
     if (found) read.push(found);
     else unread.push(`${resource.plural}: may not be listed, so that none are counted`);
   }
-  const own = await readCustoms(tool, reading);
+  const own = await readCustoms(tool.resources, reading);
   return { objects: [...read.flat(), ...own.objects], unread: [...unread, ...own.unread] };
 }
 
-/** The objects of the tool's own kinds. */
+/** The objects of the first version of each resource that the API server serves. */
 export async function readCustoms(
-  { resources }: OldTool,
+  resources: readonly OldResource[],
   reading: Reading,
 ): Promise<OldClusterObjects> {
   const objects: unknown[] = [];

@@ -3,7 +3,7 @@
 // and type. Marks alone prove little: some tools also mark Secrets of others when they merge entries into
 // them.
 import { listed } from "../../text/listed.ts";
-import { marksOf } from "../../controller/desired/copy.ts";
+import { copyType, marksOf } from "../../controller/desired/copy.ts";
 import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import { annotationKey, unknownKeyOf } from "../../controller/annotations/vocabulary.ts";
@@ -53,6 +53,12 @@ export function judgeCopy(mark: OldMark, reaches: Reach): JudgedCopy {
   const self = mark.sources.find(({ object: own }) => own && refText(own) === refText(object));
   if (self) return verdict("source", "it is the source, marked as a copy of itself", self);
   if (object.deleting) return verdict("doubtful", "it is being deleted");
+  // Its rule may be deleted by then.
+  const isOurs = !pulls && marksOf(object, object.labels, object.annotations) !== undefined;
+  if (isOurs && mark.sources.length === 0) return verdict("adopted", "a copy of ours already");
+  if (mark.ofUnmovedRule === true) {
+    return verdict("doubtful", `it belongs to ${named ?? "a rule"}, which does not move`);
+  }
   if (mark.sources.length === 0) {
     return verdict("orphan", `its source${named ? ` ${named}` : ""} is gone, or is none`);
   }
@@ -68,6 +74,9 @@ function judgePush(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   if (known) return verdict("adopted", "a copy of ours already", known);
   const doubt = mark.doubt ?? doubtOfWords(mark);
   if (doubt !== undefined) return verdict("doubtful", doubt);
+  if (mark.sources.every((source) => source.object?.namespace === object.namespace)) {
+    return verdict("outside", "it is beside its source, where secretcast makes no copy");
+  }
   const wanting: OldSource[] = [];
   let unknown: string | undefined;
   for (const source of mark.sources) {
@@ -132,7 +141,12 @@ function isSource(source: OldSource, place: string): boolean {
 /** In data and type. */
 export function isEqualContent(object: OldObject, content: OldContent): boolean {
   const same = otherKeys(content.data, object.data).length === 0;
-  return same && extraKeys(content, object).length === 0 && object.type === content.type;
+  return same && extraKeys(content, object).length === 0 && object.type === copiedType(content);
+}
+
+/** The type of a copy that holds these entries. */
+export function copiedType({ type, data }: OldContent): string {
+  return copyType(type, data.keys());
 }
 
 function differing(object: OldObject, source: OldSource, verdict: Verdict): JudgedCopy {
@@ -140,8 +154,8 @@ function differing(object: OldObject, source: OldSource, verdict: Verdict): Judg
   if (!content) return verdict("doubtful", "what its source holds is not known", source);
   const other = otherKeys(content.data, object.data);
   const extra = extraKeys(content, object);
-  const type =
-    object.type === content.type ? [] : [`type ${object.type}, its source's is ${content.type}`];
+  const wanted = copiedType(content);
+  const type = object.type === wanted ? [] : [`type ${object.type}, its source's is ${wanted}`];
   const values = other.length > 0 ? [`other values than its source's in ${listed(other)}`] : [];
   const own = extra.length > 0 ? [`entries of somebody else: ${listed(extra)}`] : [];
   const merged = extra.length > 0 && other.length === 0;

@@ -118,6 +118,10 @@ export function planMigration(
   ].map((copy) => settled(copy, byTitle));
   const order = sourceOrder(sources, copies, reaches, given.present ?? []);
   const publishing = withNamespaces(given.present ?? [], order.namespaces);
+  const adopted = new Set(
+    copies.filter(({ state }) => state === "adopted").map(({ object }) => refText(object)),
+  );
+  const moving = sources.filter(({ write }) => write !== "refused").map(({ old }) => old);
   const problems = [
     ...(reading.problems ?? []),
     ...order.problems,
@@ -135,7 +139,7 @@ export function planMigration(
     flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
     besides: reading.besides,
-    leftovers: reading.leftovers ?? [],
+    leftovers: reading.leftovers?.(moving, adopted) ?? [],
     problems,
   };
 }

@@ -6,7 +6,7 @@ import type { MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
-import type { OldContent, OldTool } from "../oldtools/old-tool.ts";
+import type { OldSource, OldTool } from "../oldtools/old-tool.ts";
 import { refText } from "../../text/names.ts";
 import {
   annotationKey,
@@ -100,13 +100,15 @@ export function listRequest(
 
 /** Turns a copy of the old tool into a managed copy, or a mirror into a pulling Secret. The data stay. */
 export function copyRequest(
+  tool: OldTool,
   { object, pulls, named }: MovedCopy,
   { content, payload }: MovedContent,
 ): MoveRequest | undefined {
   if (!content || !payload) return undefined;
   const what = `adopt Secret ${refText(object)}`;
   if (!pulls) {
-    const { namespace, name, body } = claimRequest(object, content, payload);
+    const owners = ownersOff(tool, object);
+    const { namespace, name, body } = claimRequest(object, content, payload, owners);
     const contentType = "application/json-patch+json";
     return { what, method: "PATCH", kind: "Secret", namespace, name, contentType, body };
   }
@@ -120,6 +122,17 @@ export function copyRequest(
     [annotationKey("source-version")]: source.resourceVersion,
   };
   return patch(what, object, textOperations("annotations", annotations, object.annotated));
+}
+
+// From the last to the first, because a removal moves those behind it.
+function ownersOff({ owner }: OldTool, { owners }: OldObject): readonly Operation[] {
+  if (!owner) return [];
+  const removed = owners.flatMap(({ apiVersion, kind }, at) =>
+    kind === owner.kind && apiVersion.startsWith(`${owner.group}/`) ? [at] : [],
+  );
+  const path = "/metadata/ownerReferences";
+  if (removed.length === owners.length && removed.length > 0) return [{ op: "remove", path }];
+  return removed.toReversed().map((at) => ({ op: "remove", path: `${path}/${at}` }));
 }
 
 function patch(what: string, object: OldObject, operations: readonly Operation[]): MoveRequest {
@@ -139,12 +152,16 @@ export function cleanupRequests({ tool, sources, copies }: Migration): CleanupRe
   for (const { object, write, entry } of sources) {
     if (!object || write !== "none") continue;
     if (!entry && Object.keys(secretcastWords(object)).length === 0) continue;
-    addIf(ofSources, object, keysOff(tool, object, undefined));
+    addIf(
+      ofSources,
+      object,
+      keysOff(tool, tool.sourcePrefixes ?? tool.prefixes, object, undefined),
+    );
   }
   const ofCopies = new Map<string, MoveRequest>();
   for (const { object, state, source } of copies) {
     if (isOurs(object) || state === "adopted") {
-      addIf(ofCopies, object, keysOff(tool, object, source?.content));
+      addIf(ofCopies, object, keysOff(tool, tool.prefixes, object, source));
     }
   }
   return { copies: [...ofCopies.values()], sources: [...ofSources.values()] };
@@ -170,23 +187,34 @@ function addIf(
 
 function keysOff(
   tool: OldTool,
+  prefixes: readonly string[],
   object: OldObject,
-  copied: OldContent | undefined,
+  source: OldSource | undefined,
 ): MoveRequest | undefined {
   const isCopy = isOurs(object);
-  const labels = useless(tool, object.labels, isCopy ? copied?.labels : undefined);
-  const annotations = useless(tool, object.annotations, isCopy ? copied?.annotations : undefined);
-  if (labels.length + annotations.length === 0) return undefined;
+  const copied = source && {
+    labels: { ...source.content?.labels, ...source.added?.labels },
+    annotations: { ...source.content?.annotations, ...source.added?.annotations },
+  };
+  const labels = useless(prefixes, object.labels, isCopy ? copied?.labels : undefined);
+  const annotations = useless(
+    prefixes,
+    object.annotations,
+    isCopy ? copied?.annotations : undefined,
+  );
+  const owners = isCopy ? ownersOff(tool, object) : [];
+  if (labels.length + annotations.length + owners.length === 0) return undefined;
   const removed = (map: "labels" | "annotations", keys: readonly string[]): readonly Operation[] =>
     textOperations(map, Object.fromEntries(keys.map((key) => [key, null])));
   return patch(`clean up Secret ${refText(object)}`, object, [
     ...removed("labels", labels),
     ...removed("annotations", annotations),
+    ...owners,
   ]);
 }
 
 function useless(
-  { prefixes }: OldTool,
+  prefixes: readonly string[],
   present: Readonly<Record<string, string>>,
   copied: Texts = {},
 ): readonly string[] {

@@ -2,13 +2,14 @@
 // controller's own reader decides whether it is accepted as a source.
 import { newWords, type NewWords } from "./new-words.ts";
 import { entryFor, listProblem } from "./list-moves.ts";
+import { copiedType } from "./judge-copies.ts";
 import type { MoveContext } from "./move-context.ts";
 import { rawSource, readMoved } from "./moved-content.ts";
 import { reachDifference, type ReachDifference } from "./reach-difference.ts";
 import type { OldContent, OldSource } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
-import type { Ref } from "../../text/names.ts";
+import { refText, type Ref } from "../../text/names.ts";
 import {
   annotationKey,
   PREFIX,
@@ -52,9 +53,12 @@ export function moveSource(
   const notes = [...old.notes];
   const problems = [...old.problems];
   if (old.going !== undefined) problems.push(old.going);
-  if (!content) problems.push("what it holds is not known");
+  if (!content && !old.absent) problems.push("what it holds is not known");
   const pieces = [wordsFor("push", old, place, context), wordsFor("allow", old, place, context)];
-  const incomplete = pieces.flatMap((piece) => piece.incomplete);
+  const incomplete = [...pieces.flatMap((piece) => piece.incomplete), ...(old.incomplete ?? [])];
+  const added = addedParts(old);
+  incomplete.push(...added.incomplete);
+  notes.push(...added.notes);
   for (const { notes: found, problem } of pieces) {
     notes.push(...found);
     if (problem !== undefined) problems.push(problem);
@@ -69,6 +73,7 @@ export function moveSource(
   if (!isNamed && incomplete.length > 0) {
     return { ...NOTHING, write: "refused", old, place, object, content, notes, incomplete };
   }
+  if (old.absent) problems.push(absenceText(old.absent, annotations));
   if (problems.length === 0 && !isNamed) {
     const note = "it reaches no namespace and allows none: there is nothing to move";
     return { ...NOTHING, old, place, object, content, notes: [...notes, note] };
@@ -149,12 +154,43 @@ function wordsFor(
   return newWords(what, targets, place.namespace, context);
 }
 
+// What the tool puts on copies: its own keys are on those of now alone. Keys of other tools are a danger.
+function addedParts({ added, content }: OldSource): Pick<MovedSource, "incomplete" | "notes"> {
+  if (!added) return { incomplete: [], notes: [] };
+  const keys = [...Object.keys(added.labels), ...Object.keys(added.annotations)];
+  const [tracking, own] = [keys.filter(isNeverCopied), keys.filter((key) => !isNeverCopied(key))];
+  const incomplete: string[] = [];
+  const notes: string[] = [];
+  if (own.length > 0) {
+    incomplete.push(
+      `the labels and annotations that it adds (${own.join(", ")}) cannot be expressed: copies of now keep them, and new ones have no such keys`,
+    );
+  }
+  const type = content && copiedType(content);
+  if (added.type !== undefined && type !== undefined && type !== added.type) {
+    incomplete.push(
+      `its copies have the type ${added.type}, and those of secretcast have that of their source, ${type}: present ones stay as they are`,
+    );
+  }
+  if (tracking.length > 0) {
+    notes.push(
+      `it adds ${tracking.join(", ")} to its copies, by which another tool may delete them: take these keys off the rule first`,
+    );
+  }
+  return { incomplete, notes };
+}
+
+function absenceText(absent: Ref, annotations: StringMap): string {
+  const lines = Object.entries(annotations).map(([key, text]) => `${key}: ${JSON.stringify(text)}`);
+  return `its source, the Secret ${refText(absent)}, is not there: where it is made, give it ${lines.join(", ")}`;
+}
+
 // Name, keys, and the copied labels and annotations.
 function shape(old: OldSource, place: Ref, content: OldContent | undefined): StringMap {
   const texts: Record<string, string> = {};
   if (old.copyName !== place.name) texts[annotationKey("name")] = old.copyName;
   // A created Secret only holds the chosen entries.
-  if (old.keys && old.object) texts[annotationKey("keys")] = old.keys.join(",");
+  if (old.keys && (old.object ?? old.absent)) texts[annotationKey("keys")] = old.keys.join(",");
   const kept = (all: StringMap): string =>
     Object.keys(all)
       .filter((key) => !isNeverCopied(key))
@@ -180,7 +216,7 @@ function makerOf({ owners, labels, annotations }: OldObject): string | undefined
   const certificate = annotations["cert-manager.io/certificate-name"];
   if (certificate !== undefined) return `the Certificate ${certificate}`;
   const [owner] = owners;
-  if (owner !== undefined) return `its owner, a ${owner}`;
+  if (owner !== undefined) return `its owner, a ${owner.kind}`;
   if ("argocd.argoproj.io/tracking-id" in annotations) return "Argo CD";
   if (Object.keys(labels).some((key) => key.includes("fluxcd.io/"))) return "Flux";
   if ("meta.helm.sh/release-name" in annotations) {

@@ -3,6 +3,7 @@
 import { isEqualContent, type JudgedCopy } from "./judge-copies.ts";
 import type { OldCluster, OldObject } from "../oldtools/old-objects.ts";
 import type { OldSource } from "../oldtools/old-tool.ts";
+import { marksOf } from "../../controller/desired/copy.ts";
 import { refText, type Ref } from "../../text/names.ts";
 
 export type PlacedSource = {
@@ -26,18 +27,35 @@ export function placeSources(
     if (!source || (state !== "adoptable" && state !== "adopted")) continue;
     counts.set(source.title, (counts.get(source.title) ?? 0) + 1);
   }
-  const count = ({ title }: OldSource): number => counts.get(title) ?? 0;
+  // Copies of ours count as well: the clean-up takes the tool's marks off them one after the other.
+  for (const { name, namespace, labels, annotations } of secrets) {
+    const marks = marksOf({ name, namespace }, labels, annotations);
+    if (!marks) continue;
+    const key = copiesKey(marks.source, name);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const count = ({ title, object, copyName }: OldSource): number =>
+    (counts.get(title) ?? 0) + ((object && counts.get(copiesKey(object, copyName))) ?? 0);
   const holders = new Map<string, OldSource>();
   for (const source of sources) {
-    if (!source.object) continue;
+    if (!source.object || (source.sharing === "refused" && !isMovable(source))) continue;
     const holder = holders.get(refText(source.object));
     if (!holder || count(source) > count(holder)) holders.set(refText(source.object), source);
   }
   const present = new Map(secrets.map((secret) => [refText(secret), secret]));
   return sources.map((old): PlacedSource => {
-    const { object } = old;
+    const { object, absent } = old;
+    if (absent) return { old, place: absent, object: undefined, problem: undefined };
     if (object && holders.get(refText(object)) === old) {
       return { old, place: placeOf(object), object, problem: undefined };
+    }
+    if (object && old.sharing === "refused") {
+      const holder = holders.get(refText(object));
+      const problem =
+        holder && isMovable(old)
+          ? `a Secret has one rule with secretcast, and ${holder.title} has that of ${refText(object)}`
+          : undefined;
+      return { old, place: placeOf(object), object, problem };
     }
     const apart = object ? splitOff(old, object) : old;
     const place = { namespace: newSourcesIn, name: old.copyName };
@@ -49,6 +67,14 @@ export function placeSources(
     const problem = `a Secret with other data is in the way of its new source ${refText(place)}`;
     return { old: apart, place, object: there, problem };
   });
+}
+
+function copiesKey(source: Ref, copyName: string): string {
+  return `${refText(source)} as ${copyName}`;
+}
+
+function isMovable({ going, problems }: OldSource): boolean {
+  return going === undefined && problems.length === 0;
 }
 
 function splitOff(old: OldSource, object: OldObject): OldSource {

@@ -17,11 +17,17 @@ export type OldObject = Ref & {
   readonly immutable: boolean;
   readonly data: SecretData;
   readonly finalizers: readonly string[];
-  /** Kinds of its owners. */
-  readonly owners: readonly string[];
+  readonly owners: readonly OldOwner[];
   /** Has a map of labels, of annotations. */
   readonly labelled: boolean;
   readonly annotated: boolean;
+};
+
+export type OldOwner = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
 };
 
 export type OldNamespace = {
@@ -30,6 +36,7 @@ export type OldNamespace = {
   readonly resourceVersion: string;
   readonly labels: StringMap;
   readonly annotations: StringMap;
+  readonly finalizers: readonly string[];
   readonly terminating: boolean;
 };
 
@@ -182,9 +189,19 @@ function readOldObject(raw: unknown): OldObject | undefined {
     immutable: object.immutable === true,
     data: kind === "Secret" ? dataOf(raw) : new SecretData(KINDS.Secret, {}),
     finalizers: textsOf(finalizers) ?? [],
-    owners: Array.isArray(owners) ? owners.map((owner) => stringOf(fields(owner)["kind"])) : [],
+    owners: Array.isArray(owners) ? owners.map(readOwner) : [],
     labelled: typeof labels === "object" && labels !== null,
     annotated: typeof annotations === "object" && annotations !== null,
+  };
+}
+
+function readOwner(raw: unknown): OldOwner {
+  const { apiVersion, kind, name, uid } = fields(raw);
+  return {
+    apiVersion: stringOf(apiVersion),
+    kind: stringOf(kind),
+    name: stringOf(name),
+    uid: stringOf(uid),
   };
 }
 
@@ -208,6 +225,7 @@ function readOldNamespace(raw: unknown): OldNamespace | undefined {
     resourceVersion: stringOf(metadata.resourceVersion),
     labels: stringsOf(metadata.labels),
     annotations: stringsOf(metadata.annotations),
+    finalizers: textsOf(metadata.finalizers) ?? [],
     terminating:
       stringOf(metadata.deletionTimestamp) !== "" ||
       objectOf(object.status).phase === "Terminating",

@@ -9,7 +9,14 @@ import type { SecretData } from "../../controller/model/secret-data.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
 /** The tools that help, completion and documents offer. */
-export const OLD_TOOLS = ["reflector", "replicator", "kubed", "clustersecret"] as const;
+export const OLD_TOOLS = [
+  "reflector",
+  "replicator",
+  "kubed",
+  "clustersecret",
+  "projection",
+  "external-secrets",
+] as const;
 /** Tools that still work and are not offered, because they are hardly used any more. */
 export const RETIRED_TOOLS = ["tgik"] as const;
 export type OldToolName = (typeof OLD_TOOLS | typeof RETIRED_TOOLS)[number];
@@ -44,6 +51,8 @@ export type OldSource = {
   readonly title: string;
   /** The Secret that holds it. Undefined when it does not exist yet. */
   readonly object: OldObject | undefined;
+  /** The place of the Secret that its rule names, when it is not there. */
+  readonly absent?: Ref;
   readonly copyName: string;
   readonly push: OldTargets | undefined;
   readonly allow: OldTargets | undefined;
@@ -56,6 +65,17 @@ export type OldSource = {
   readonly notes: readonly string[];
   /** Why it cannot be moved without changes. */
   readonly problems: readonly string[];
+  /** The parts of its rule that move in no form, while the rest moves. */
+  readonly incomplete?: readonly string[];
+  /** What the tool puts on copies and the source does not have. */
+  readonly added?: {
+    readonly labels: StringMap;
+    readonly annotations: StringMap;
+    /** Undefined when copies have the type of the source. */
+    readonly type?: string;
+  };
+  /** A Secret has one rule. By default its other rules get Secrets with a snapshot of its data. */
+  readonly sharing?: "refused";
 };
 
 /** An object with a mark of the tool. */
@@ -69,6 +89,8 @@ export type OldMark = {
   readonly named: string | undefined;
   /** Why the mark does not prove that the tool made it. Undefined when it does. */
   readonly doubt: string | undefined;
+  /** It belongs to a rule that does not move, which is reported with its reason. */
+  readonly ofUnmovedRule?: boolean;
   /** Whether this source was the last of several to write it, as far as the mark shows. */
   wroteLast(source: OldSource): boolean;
 };
@@ -86,9 +108,9 @@ export type OldReading = {
   readonly problems?: readonly string[];
   /**
    * What remains after the clean-up, as steps by hand in their order: custom resources, finalizers, webhooks
-   * and definitions.
+   * and definitions. `moving`: the rules that move. `copies`: the places of copies of secretcast.
    */
-  readonly leftovers?: readonly string[];
+  leftovers?(moving: readonly OldSource[], copies: ReadonlySet<string>): readonly string[];
 };
 
 /** Whether the tool may run while the move writes. */
@@ -114,6 +136,13 @@ export type OldTool = {
   readonly settings: readonly OldSetting[];
   /** Prefixes of the tool's label and annotation keys. */
   readonly prefixes: readonly string[];
+  /** Those of keys that the clean-up removes from sources. By default all of them. */
+  readonly sourcePrefixes?: readonly string[];
+  /**
+   * GROUP/KIND of the owners that it gives to copies. A copy is adopted without such an owner: the garbage
+   * collector would delete it with the rule.
+   */
+  readonly owner?: { readonly group: string; readonly kind: string };
   /** Its own kinds that are read. A kind that the API server does not serve has no objects. */
   readonly resources: readonly OldResource[];
   readonly running: OldRunning;

@@ -1,7 +1,9 @@
 // The tools that migrate supports.
 import { clustersecret } from "./clustersecret.ts";
+import { externalSecrets } from "./external-secrets.ts";
 import { kubed } from "./kubed.ts";
 import type { OldTool, OldToolName } from "./old-tool.ts";
+import { projection } from "./projection.ts";
 import { reflector } from "./reflector.ts";
 import { replicator } from "./replicator.ts";
 import { tgik } from "./tgik.ts";
@@ -11,5 +13,7 @@ export const OLD_TOOL: Readonly<Record<OldToolName, OldTool>> = {
   replicator,
   kubed,
   clustersecret,
+  projection,
+  "external-secrets": externalSecrets,
   tgik,
 };

@@ -36,19 +36,26 @@ test("keys that are asked for cannot be so many that they take long", () => {
   assert.equal(length, MOST_MEMBERS + 100);
 });
 
-test("what nobody reads is left out, and a label of its name is not", () => {
+test("long lists of managers and owners are left out, and a label of such a name is not", () => {
   const fields = { "f:metadata": many(3000, {}) };
   const object = {
     metadata: {
       labels: { a: "b", managedFields: "mine" },
       managedFields: [{ manager: "x", fieldsV1: fields }],
-      ownerReferences: [{ uid: "1" }],
+      ownerReferences: Array.from({ length: 1000 }, (_, at) => ({ uid: `owner-${at}` })),
       name: "n",
     },
     data: many(2000, "x"),
   };
   const { labels, name } = object.metadata;
   assert.deepEqual(narrowed(object), { metadata: { labels, name }, data: object.data });
+});
+
+test("the owners of an object in a long list are read while they are few", () => {
+  const ownerReferences = [{ kind: "Widget", name: "w", uid: "1", controller: true }];
+  const item = { metadata: { name: "n", ownerReferences }, data: { token: "x" } };
+  const list = { kind: "SecretList", items: Array.from({ length: 500 }, () => item) };
+  assert.deepEqual(narrowed(list), list);
 });
 
 test("who changed a large object is read while the API server's list of it is short (E2)", () => {

@@ -371,7 +371,7 @@ spec:
 });
 
 for (const [args, line] of [
-  [[], /--from: is missing: expected one of reflector, replicator, kubed, clustersecret\n/],
+  [[], new RegExp(`--from: is missing: expected one of ${OLD_TOOLS.join(", ")}\n`)],
   [["--from", "velero"], /--from: "velero" is unknown/],
   [["--from", "kubed", "-n", "a"], /--namespace: a move is of a whole cluster/],
   [["--from", "kubed", "-l", "a=b"], /--selector: a move is of everything/],

@@ -58,10 +58,7 @@ for (const [served, status, count, unread] of [
     const client = { request } as unknown as ApiClient;
     const { signal } = new AbortController();
     const resources = [{ ...RULES, namespaced: false }];
-    const read = await readCustoms(
-      { ...tgik, resources },
-      { client, signal, onRead: () => undefined },
-    );
+    const read = await readCustoms(resources, { client, signal, onRead: () => undefined });
     const { customs } = readOldCluster(read.objects, undefined, resources);
     assert.deepEqual([customs.length, read.unread], [count, unread]);
   });

@@ -257,7 +257,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
 
   async #makeSecret(object: WorldObject, texts: Map<string, string>): Promise<void> {
     const { metadata, kind: _kind, apiVersion: _version, ...rest } = object;
-    const { name, namespace = "", labels, annotations = {} } = metadata;
+    const { name, namespace = "", labels, annotations = {}, ownerReferences } = metadata;
     const here = Object.entries(annotations).map(([key, value]) => {
       let text = texts.get(value) ?? value;
       for (const [old, now] of texts)
@@ -267,6 +267,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     const made = await this.#post(namespace, name, rest, {
       labels,
       annotations: Object.fromEntries(here),
+      ownerReferences,
     });
     texts.set(metadata.uid, made.metadata.uid);
     texts.set(metadata.resourceVersion, made.metadata.resourceVersion);

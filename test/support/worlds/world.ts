@@ -4,7 +4,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** That of reflector is by its documents and its source, the others were recorded. */
-export const WORLDS = ["reflector", "replicator", "kubed", "clustersecret", "tgik"] as const;
+export const WORLDS = [
+  "reflector",
+  "replicator",
+  "kubed",
+  "clustersecret",
+  "tgik",
+  "projection",
+  "external-secrets",
+] as const;
 export type WorldName = (typeof WORLDS)[number];
 
 export type WorldObject = {
@@ -18,6 +26,7 @@ export type WorldObject = {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
+    readonly ownerReferences?: readonly unknown[];
   };
   readonly type?: string;
   readonly immutable?: boolean;

@@ -1,0 +1,128 @@
+// The namespaces that a rule in a tool's own resource names, by names, selectors and patterns. Rules for the
+// same copies of the same source become one, because a source has one rule with secretcast.
+import { namesIn, selectorText, unionOf, type LabelSelector } from "./label-selectors.ts";
+import type { OldNamespace } from "./old-objects.ts";
+import type { PatternUse } from "./old-patterns.ts";
+import type { OldMatch, OldTargets } from "./old-tool.ts";
+import { parseSelector } from "../../text/label-selector.ts";
+import { isNamespaceName, type Ref } from "../../text/names.ts";
+
+/** Namespaces with one of the names, or that one of the selectors or patterns matches. */
+export type NamespaceSet = {
+  readonly names: readonly string[];
+  readonly selectors: readonly LabelSelector[];
+  /** RE2, found anywhere in the name. */
+  readonly patterns: readonly string[];
+};
+
+export type RuleTargets = {
+  readonly any: NamespaceSet;
+  /** They must also be in this set. Undefined means every namespace. */
+  readonly within: NamespaceSet | undefined;
+};
+
+/** What a source's rule is, and what it does not express. */
+type Inexact = { readonly problems: readonly string[]; readonly incomplete: readonly string[] };
+export type JoinedTargets = Inexact & { readonly targets: OldTargets | undefined };
+
+export const COPY_AND_SOURCE =
+  "its source is itself a copy, and a copy is no source with secretcast: name its own source in the rule";
+
+export const NO_NAMESPACES: NamespaceSet = { names: [], selectors: [], patterns: [] };
+
+/** The namespaces that any of `rules` names. */
+export function joinTargets(
+  rules: readonly RuleTargets[],
+  namespaces: readonly OldNamespace[],
+): JoinedTargets {
+  const [first, ...others] = rules;
+  if (!first) return joinedOf([]);
+  const limits = new Set(rules.map(({ within }) => JSON.stringify(within)));
+  if (limits.size > 1) return namesNow(rules, namespaces);
+  const all = [first, ...others].map(({ any }) => any);
+  const any = {
+    names: all.flatMap(({ names }) => names),
+    selectors: all.flatMap(({ selectors }) => selectors),
+    patterns: all.flatMap(({ patterns }) => patterns),
+  };
+  const parts = [any, ...(first.within ? [first.within] : [])].map(matchOf);
+  if (parts.includes(undefined)) return namesNow(rules, namespaces);
+  return joinedOf(parts.filter((part) => part !== undefined));
+}
+
+function joinedOf(matches: readonly OldMatch[], incomplete: readonly string[] = []): JoinedTargets {
+  return { targets: { matches, except: [] }, problems: [], incomplete };
+}
+
+/** Undefined when the selectors cannot be joined. */
+function matchOf({ names, selectors, patterns }: NamespaceSet): OldMatch | undefined {
+  if (selectors.some((selector) => selector.length === 0)) return { kind: "all" };
+  // A selector of names is only written as one where it is alone.
+  const alone = selectors.length === 1 && names.length === 0 && patterns.length === 0;
+  const byName = alone ? [] : selectors.flatMap((selector) => namesIn(selector) ?? []);
+  const byLabel = alone ? selectors : selectors.filter((selector) => !namesIn(selector));
+  const selector = byLabel.length === 0 ? undefined : unionOf(byLabel);
+  if (byLabel.length > 0 && !selector) return undefined;
+  const literal = [...new Set([...names, ...byName])].filter(isNamespaceName).toSorted();
+  return {
+    kind: "some",
+    patterns: [...literal.map((name) => `^${name}$`), ...patterns].map(re2),
+    selector: selector && selectorText(selector),
+  };
+}
+
+function re2(pattern: string): PatternUse {
+  return { engine: "RE2", mode: "search", pattern };
+}
+
+// The names of now.
+function namesNow(
+  rules: readonly RuleTargets[],
+  namespaces: readonly OldNamespace[],
+): JoinedTargets {
+  const names = new Set<string>();
+  for (const { any, within } of rules) {
+    if (any.patterns.length > 0 || (within && within.patterns.length > 0)) {
+      const problem = "to: one list and one selector cannot express its rules";
+      return { targets: undefined, problems: [problem], incomplete: [] };
+    }
+    for (const namespace of namespaces) {
+      const limited = within === undefined || isIn(within, namespace);
+      if (limited && isIn(any, namespace)) names.add(namespace.name);
+    }
+  }
+  const match = matchOf({ ...NO_NAMESPACES, names: [...names] });
+  const why = `to: one list and one selector cannot express its rules; the ${names.size} namespaces of now are listed by name, and a later one must be added by hand`;
+  return joinedOf(match ? [match] : [], [why]);
+}
+
+/** A copy in the namespace of its source, which secretcast never makes. */
+export function besideSource(
+  rules: readonly RuleTargets[],
+  { place, copyName }: { readonly place: Ref; readonly copyName: string },
+  namespaces: readonly OldNamespace[],
+): Inexact {
+  const own = namespaces.find(({ name }) => name === place.namespace);
+  const named = rules.some(({ any }) => any.names.includes(place.namespace));
+  const reaches = (one: OldNamespace): boolean => rules.some(({ any }) => isIn(any, one));
+  if (copyName === place.name || !(named || (own && reaches(own)))) return NOTHING;
+  const why = `a copy beside its source, in ${place.namespace}, cannot be made with secretcast`;
+  if (!namespaces.some((one) => one !== own && reaches(one))) {
+    return { problems: [why], incomplete: [] };
+  }
+  return { problems: [], incomplete: [`${why}: it stays as it is and is kept current no more`] };
+}
+
+const NOTHING: Inexact = { problems: [], incomplete: [] };
+
+/** Whether the set names it, patterns aside. */
+export function isIn({ names, selectors }: NamespaceSet, { name, labels }: OldNamespace): boolean {
+  return (
+    names.includes(name) ||
+    selectors.some((selector) => {
+      const text = selectorText(selector);
+      const parsed = text === "" ? undefined : parseSelector(text);
+      return parsed === undefined || (parsed.ok && parsed.value.matches(labels));
+    })
+  );
+}
