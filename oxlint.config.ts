@@ -273,6 +273,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
     from: ["sandbox/storage", "sandbox/kinds", "sandbox/http", "sandbox/verbs"],
     packages: NODE,
   },
+  "sandbox/library": { from: ["sandbox", "sandbox/storage"], packages: [...NODE, "js-yaml"] },
   "sandbox/demo": {
     from: [
       "sandbox",

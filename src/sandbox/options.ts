@@ -1,11 +1,15 @@
 // The options of a sandbox, and the hooks with which a test observes requests and replaces answers.
+import type { RequestTarget } from "./http/routes.ts";
 import type { Json } from "./storage/object.ts";
+import type { Schedule } from "./storage/schedule.ts";
 
 export type SandboxOptions = {
   /** 0 (the default): any free port. */
   readonly port?: number;
   /** Wall time in milliseconds, for timestamps and ages. */
   readonly now?: () => number;
+  /** Delayed calls. By default, the machine's clock makes them. */
+  readonly schedule?: Schedule;
   /** Quiet time of a watch before a bookmark. The default is 120 s, as seen on a real server. */
   readonly quietBookmarkMs?: number;
   /** Changes of each resource that watches can replay. The default is 20,000. */
@@ -30,11 +34,18 @@ export type SeenRequest = {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly userAgent: string;
+  /** Undefined if no object or collection has the path. */
+  readonly target: RequestTarget | undefined;
+  readonly watch: boolean;
 };
 
-/** An answer that replaces the real one. "reset" closes the connection. */
+/** How a watch ends by itself: after so many events, without bookmarks. */
+export type WatchEnding = { readonly watch: "cut" | "expire"; readonly afterEvents: number };
+
+/** An answer that replaces the real one, or the end of a watch. "reset" closes the connection. */
 export type Injected =
   | "reset"
+  | WatchEnding
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;

@@ -12,13 +12,20 @@ import { loadObjects } from "./load.ts";
 import { negotiate } from "./http/negotiation.ts";
 import { initialNamespaces, NamespaceController } from "./kinds/namespace-controller.ts";
 import type { JsonObject } from "./storage/object.ts";
-import type { Injected, LoggedRequest, SandboxOptions, SeenRequest } from "./options.ts";
+import type {
+  Injected,
+  LoggedRequest,
+  SandboxOptions,
+  SeenRequest,
+  WatchEnding,
+} from "./options.ts";
 import { servedKinds } from "./kinds/shallow-kinds.ts";
 import type { ServedResource } from "./kinds/resources.ts";
 import { perform } from "./verbs/verbs.ts";
 import { route } from "./http/routes.ts";
 import type { RequestTarget } from "./http/routes.ts";
 import { StatusError, expired, internal } from "./storage/status.ts";
+import { inRealTime, type Schedule } from "./storage/schedule.ts";
 import { Storage } from "./storage/storage.ts";
 import { isWatch, watchRequest } from "./verbs/watch-params.ts";
 import { WatchConnection } from "./verbs/watch.ts";
@@ -36,6 +43,7 @@ export class Sandbox {
   beforeRequest: Hook | undefined;
   readonly #storage: Storage;
   readonly #now: () => number;
+  readonly #schedule: Schedule;
   readonly #quietBookmarkMs: number;
   readonly #server: Server;
   readonly #kinds: () => readonly ServedResource[];
@@ -46,13 +54,14 @@ export class Sandbox {
     this.#now = options.now ?? Date.now;
     this.#quietBookmarkMs = options.quietBookmarkMs ?? 120_000;
     this.#storage = new Storage(options.historyLimit ?? 20_000);
+    this.#schedule = options.schedule ?? inRealTime;
     const delayMs = options.terminationDelayMs ?? 50;
     this.#kinds = () => servedKinds(this.#storage, options.shallowKinds ?? false);
     this.#controller = new NamespaceController(
       this.#storage,
       delayMs,
       this.#now,
-      undefined,
+      this.#schedule,
       this.#kinds,
     );
     this.load(initialNamespaces.map((name) => ({ kind: "Namespace", metadata: { name } })));
@@ -149,14 +158,20 @@ export class Sandbox {
     try {
       const { pathname, searchParams: query } = new URL(path, "http://sandbox");
       const body = await readAll(request);
-      const injected = await this.beforeRequest?.({ method, path: pathname, query, userAgent });
+      const target = route(pathname, this.#kinds());
+      const watch = method === "GET" && target?.name === undefined && isWatch(query);
+      const seen = { method, path: pathname, query, userAgent, target, watch };
+      const injected = await this.beforeRequest?.(seen);
       if (injected === "reset") {
         log(0);
         response.destroy();
-      } else if (injected) {
+      } else if (injected !== undefined && "status" in injected) {
         log(injected.status);
         send(response, injected.status, injected.body ?? "", injected.headers);
-      } else await this.#dispatch({ method, pathname, query, body, request }, response, log);
+      } else {
+        const call = { method, pathname, query, body, request, watch, ending: injected };
+        await this.#dispatch(call, response, log);
+      }
     } catch (error) {
       const refusal = error instanceof StatusError ? error : internal(String(error));
       log(refusal.code);
@@ -182,8 +197,8 @@ export class Sandbox {
     }
     const form = negotiate(request.headers.accept);
     const view = { resource: target.resource, form, include: readInclude(query), now: this.#now };
-    if (method === "GET" && target.name === undefined && isWatch(query)) {
-      this.#watch(target, query, view, response);
+    if (call.watch) {
+      this.#watch(target, query, view, response, call.ending);
       log(200);
       return;
     }
@@ -210,11 +225,15 @@ export class Sandbox {
     query: URLSearchParams,
     view: Representation,
     response: ServerResponse,
+    ending: WatchEnding | undefined,
   ): void {
     const wanted = watchRequest(target.resource, target.namespace, query);
     const request: WatchRequest = {
       ...wanted,
       quietBookmarkMs: this.#quietBookmarkMs,
+      now: this.#now,
+      schedule: this.#schedule,
+      ending,
       show: (object, first) => showObject(view, object, first),
       showBookmark: (version, annotations) => showBookmark(view, version, annotations),
     };
@@ -233,6 +252,8 @@ type Incoming = {
   readonly query: URLSearchParams;
   readonly body: Buffer;
   readonly request: IncomingMessage;
+  readonly watch: boolean;
+  readonly ending: WatchEnding | undefined;
 };
 
 /** Starts a sandbox on 127.0.0.1. Rejects when the port is taken. */

@@ -4,14 +4,12 @@ import { erase, isFinal } from "./finalization.ts";
 import { asObject, isList } from "../storage/object.ts";
 import { namespaces, resources } from "./resources.ts";
 import type { ServedResource } from "./resources.ts";
+import { inRealTime, type Schedule } from "../storage/schedule.ts";
 import { keysFrom } from "../storage/storage.ts";
 import type { StorageChange, Storage } from "../storage/storage.ts";
 
 /** The namespaces that a cluster has from the start. */
 export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
-
-/** Calls `fn` after this delay. The returned function cancels the call. */
-export type Schedule = (fn: () => void, ms: number) => () => void;
 
 export class NamespaceController {
   readonly #storage: Storage;
@@ -87,10 +85,4 @@ export class NamespaceController {
     }
     return held;
   }
-}
-
-function inRealTime(fn: () => void, ms: number): () => void {
-  const timer = setTimeout(fn, ms);
-  timer.unref();
-  return () => clearTimeout(timer);
 }

@@ -9,7 +9,8 @@ import type { WatchRequest } from "./watch.ts";
 /** Without timeoutSeconds a watch lasts half an hour at least (kube-apiserver, min-request-timeout). */
 const defaultTimeoutMs = 30 * 60_000;
 
-type Wanted = Omit<WatchRequest, "show" | "showBookmark" | "quietBookmarkMs">;
+type OfServer = "show" | "showBookmark" | "quietBookmarkMs" | "now" | "schedule" | "ending";
+type Wanted = Omit<WatchRequest, OfServer>;
 
 /** Reads `query`. Throws like the real server, which answers a bad version with a 500. */
 export function watchRequest(

@@ -7,6 +7,7 @@ import { candidates } from "./list.ts";
 import type { JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 import type { Selection } from "../kinds/selectors.ts";
+import type { Schedule } from "../storage/schedule.ts";
 import { StatusError, expired, tooLargeVersion } from "../storage/status.ts";
 import type { StorageChange, Collection, Storage } from "../storage/storage.ts";
 
@@ -22,6 +23,10 @@ export type WatchRequest = {
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
   readonly quietBookmarkMs: number;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  /** A test ends the watch after so many events. */
+  readonly ending: { readonly watch: "cut" | "expire"; readonly afterEvents: number } | undefined;
   /** Formats objects for the client. `first` is false from the second event on. */
   readonly show: (object: StoredObject, first: boolean) => JsonObject;
   readonly showBookmark: (version: string, annotations?: JsonStrings) => JsonObject;
@@ -44,8 +49,10 @@ export class WatchConnection {
   readonly #request: WatchRequest;
   readonly #response: ServerResponse;
   readonly #prefix: string;
-  readonly #timers: NodeJS.Timeout[] = [];
-  #quiet: NodeJS.Timeout | undefined;
+  readonly #timers: (() => void)[] = [];
+  #cancelQuiet: () => void = () => undefined;
+  #lastSent = 0;
+  #events = 0;
   #unobserve: () => void = () => undefined;
   #first = true;
   #muted = false;
@@ -72,13 +79,42 @@ export class WatchConnection {
       this.end();
       return;
     }
+    if (this.#isOver()) return;
     this.#unobserve = this.#collection.observe((change) => this.#notice(change));
-    const { timeoutMs, quietBookmarkMs, bookmarks } = this.#request;
-    this.#timers.push(setTimeout(() => this.end(), timeoutMs));
+    const { timeoutMs, bookmarks, schedule } = this.#request;
+    this.#timers.push(schedule(() => this.end(), timeoutMs));
     if (!bookmarks) return;
     if (timeoutMs > lastBookmarkMs)
-      this.#timers.push(setTimeout(() => this.#bookmark(), timeoutMs - lastBookmarkMs));
-    this.#quiet = setInterval(() => this.#bookmark(), quietBookmarkMs);
+      this.#timers.push(schedule(() => this.#bookmark(), timeoutMs - lastBookmarkMs));
+    this.#lastSent = this.#request.now();
+    this.#awaitQuiet(this.#request.quietBookmarkMs);
+  }
+
+  /** A bookmark after each quiet time. An event only notes its time, since there can be many. */
+  #awaitQuiet(ms: number): void {
+    const { schedule, now, quietBookmarkMs } = this.#request;
+    this.#cancelQuiet = schedule(() => {
+      const left = this.#lastSent + quietBookmarkMs - now();
+      if (left <= 0) {
+        this.#bookmark();
+        this.#lastSent = now();
+      }
+      this.#awaitQuiet(left <= 0 ? quietBookmarkMs : left);
+    }, ms);
+  }
+
+  /** Ends the watch where a test wants it. */
+  #isOver(): boolean {
+    const { ending } = this.#request;
+    if (ending === undefined || this.#events < ending.afterEvents || this.#ended)
+      return this.#ended;
+    if (ending.watch === "expire") this.fail(expired("too old resource version").status);
+    else {
+      this.#stop();
+      // What was sent has to arrive before.
+      this.#response.write("", () => this.#response.destroy());
+    }
+    return true;
   }
 
   /** Closes the stream regularly. */
@@ -96,7 +132,7 @@ export class WatchConnection {
   /** Leaves the connection open and sends nothing: a half-open peer. */
   mute(): void {
     this.#muted = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const cancel of this.#timers) cancel();
   }
 
   /** Sends the in-stream error that `status` describes and closes. */
@@ -108,8 +144,8 @@ export class WatchConnection {
   #stop(): void {
     this.#ended = true;
     this.#unobserve();
-    for (const timer of this.#timers) clearTimeout(timer);
-    clearInterval(this.#quiet);
+    for (const cancel of this.#timers) cancel();
+    this.#cancelQuiet();
   }
 
   #replay(): StatusError | undefined {
@@ -141,7 +177,7 @@ export class WatchConnection {
   #notice(change: StorageChange): void {
     // A watch from a future version is silent until that version is reached.
     if (change.version <= this.#request.version && !this.#request.initialEvents) return;
-    if (this.#forward(change)) this.#quiet?.refresh();
+    if (this.#forward(change)) this.#lastSent = this.#request.now();
   }
 
   /**
@@ -178,6 +214,9 @@ export class WatchConnection {
     if (this.#muted || this.#ended) return;
     this.#response.write(`${JSON.stringify({ type, object })}\n`);
     if (this.#response.writableLength > this.#mostUnread) this.cut();
+    if (type === "BOOKMARK" || type === "ERROR") return;
+    this.#events++;
+    this.#isOver();
   }
 }
 

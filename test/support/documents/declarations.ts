@@ -1,4 +1,4 @@
-// The declarations that `tsc` writes of the library, read as text: one entry an exported name.
+// The declarations that `tsc` writes of what others may import, read as text: one entry an exported name.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -19,13 +19,14 @@ export type Declaration = {
 };
 
 export type Library = {
-  /** What the entry of `secretcast/kube` exports, by name. */
+  /** What the entry exports, by name. */
   readonly declarations: ReadonlyMap<string, Declaration>;
   /** Packages that a reader of the declarations needs. */
   readonly packages: readonly string[];
 };
 
-export function libraryDeclarations(): Library {
+/** Of `secretcast/kube` or `secretcast/sandbox`. */
+export function libraryDeclarations(of: "kube" | "sandbox"): Library {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-declarations-"));
   try {
     const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
@@ -35,7 +36,7 @@ export function libraryDeclarations(): Library {
       encoding: "utf8",
     });
     if (status !== 0) throw new Error(stdout);
-    const entry = join(folder, "kube/library/index.d.ts");
+    const entry = join(folder, of, "library/index.d.ts");
     return { declarations: readEntry(entry), packages: packagesOf(entry) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -63,14 +64,17 @@ function readEntry(entry: string): ReadonlyMap<string, Declaration> {
   for (const [, names = "", from = ""] of lists) {
     const file = readFileSync(join(dirname(entry), `${from}.d.ts`), "utf8");
     for (const name of names.split(",").map((each) => each.trim()))
-      if (name !== "") found.set(name, declarationOf(file, name));
+      if (name !== "") {
+        const [inFile = "", outside = inFile] = name.split(" as ");
+        found.set(outside, declarationOf(file, inFile, outside));
+      }
   }
   return found;
 }
 
-function declarationOf(file: string, name: string): Declaration {
+function declarationOf(file: string, inFile: string, name: string): Declaration {
   const begins = new RegExp(
-    String.raw`^export (?:declare )?(?:abstract )?(?:class|function|type|const) ${name}\b`,
+    String.raw`^export (?:declare )?(?:abstract )?(?:class|function|type|const) ${inFile}\b`,
     "m",
   );
   const at = begins.exec(file)?.index;
@@ -78,7 +82,7 @@ function declarationOf(file: string, name: string): Declaration {
   const rest = file.slice(at);
   // The next statement, or the comment above it.
   const next = /\n(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?(?:export|declare|type|import)\b/.exec(rest);
-  const text = next ? rest.slice(0, next.index) : rest;
+  const text = (next ? rest.slice(0, next.index) : rest).replace(inFile, name);
   const [, comment] = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(file.slice(0, at)) ?? [];
   const signature = text
     .replace(/\/\*\*[\s\S]*?\*\//g, "")

@@ -50,7 +50,9 @@ export async function publicWords(): Promise<readonly string[]> {
     ...Object.keys(chartSchema().properties).map((value) => `chart ${value}`),
     ...metrics(),
     ...(await commands()),
-    ...[...libraryDeclarations().declarations.keys()].map((name) => `export ${name}`),
+    ...(["kube", "sandbox"] as const).flatMap((library) =>
+      [...libraryDeclarations(library).declarations.keys()].map((name) => `export ${name}`),
+    ),
   ];
   return [...new Set(words)].toSorted();
 }

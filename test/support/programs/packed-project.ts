@@ -17,6 +17,7 @@ export type Manifest = {
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly engines: { readonly node: string };
+  readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 };
 

@@ -1,0 +1,165 @@
+// Faults that a test injects: which request each one happens to, and what the server does then. Every
+// matching request counts for every fault.
+import type { Injected, SeenRequest } from "../options.ts";
+import { StatusError } from "../storage/status.ts";
+import type { Schedule } from "../storage/schedule.ts";
+import type { Effect, Fault, InjectedFault, RequestMatch, Verb } from "./contract.ts";
+
+type Entry = { readonly fault: Fault; seen: number; hits: number };
+
+export class Faults {
+  readonly #entries = new Set<Entry>();
+  readonly #schedule: Schedule;
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule;
+  }
+
+  /** Throws a RangeError for a fault that can never happen. */
+  inject(fault: Fault): InjectedFault {
+    const wrong = problemOf(fault);
+    if (wrong !== undefined) throw new RangeError(`invalid fault: ${wrong}`);
+    const entry: Entry = { fault: { ...fault }, seen: 0, hits: 0 };
+    this.#entries.add(entry);
+    return {
+      get hits() {
+        return entry.hits;
+      },
+      remove: () => void this.#entries.delete(entry),
+    };
+  }
+
+  /** What the server does with this request; undefined if it answers. */
+  async before(request: SeenRequest): Promise<Injected | undefined> {
+    const effect = this.#effectOn(request);
+    if (effect === undefined) return undefined;
+    if (effect.kind !== "delay") return injectedBy(effect);
+    await new Promise<void>((resolve) => this.#schedule(resolve, effect.ms));
+    return undefined;
+  }
+
+  #effectOn(request: SeenRequest): Effect | undefined {
+    let first: Entry | undefined;
+    for (const entry of this.#entries) {
+      const { fault } = entry;
+      if (!matches(fault, request)) continue;
+      entry.seen++;
+      const { nth = 1, times = 1 } = fault;
+      if (entry.seen >= nth && entry.seen < nth + times) first ??= entry;
+    }
+    if (first !== undefined) first.hits++;
+    return first?.fault.effect;
+  }
+}
+
+function matches(fault: Fault, request: SeenRequest): boolean {
+  const { verb, resource, namespace, name } = fault;
+  const is = targetOf(request);
+  const wanted = isOfWatch(fault.effect) ? "watch" : verb;
+  return (
+    (wanted === undefined || wanted === is.verb) &&
+    (resource === undefined || resource === is.resource) &&
+    (namespace === undefined || namespace === is.namespace) &&
+    (name === undefined || name === is.name)
+  );
+}
+
+function targetOf({ method, target, query, watch }: SeenRequest): RequestMatch {
+  if (target === undefined) return {};
+  const { resource, subresource, namespace, name } = target;
+  const selected = /^metadata\.name=([^,!=]+)$/.exec(query.get("fieldSelector") ?? "")?.[1];
+  return {
+    verb: verbOf(method, watch, name),
+    resource: subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`,
+    ...(namespace !== undefined && { namespace }),
+    // As RBAC reads a list of one name.
+    ...((name ?? selected) !== undefined && { name: name ?? selected ?? "" }),
+  };
+}
+
+function verbOf(method: string, watch: boolean, name: string | undefined): Verb {
+  switch (method) {
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return name === undefined ? "deletecollection" : "delete";
+    default:
+      if (watch) return "watch";
+      return name === undefined ? "list" : "get";
+  }
+}
+
+const isOfWatch = ({ kind }: Effect): boolean => kind === "cut" || kind === "expire";
+
+function injectedBy(effect: Exclude<Effect, { readonly kind: "delay" }>): Injected {
+  switch (effect.kind) {
+    case "reset":
+      return "reset";
+    case "cut":
+    case "expire":
+      return { watch: effect.kind, afterEvents: effect.afterEvents };
+    case "answer": {
+      const { code, headers = {}, body = "" } = effect;
+      return { status: code, headers, body };
+    }
+    case "status": {
+      const { code, reason, message, retryAfter } = effect;
+      const details = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
+      const known = REASONS[code] ?? (code < 500 ? "" : "InternalError");
+      const error = new StatusError(code, reason ?? known, message ?? "injected fault", details);
+      return { status: error.code, headers: error.headers, body: error.status };
+    }
+  }
+}
+
+/** As the API server names its errors. */
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  413: "RequestEntityTooLarge",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+const isCount = (value: number, least: number): boolean =>
+  value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && value >= least);
+
+/** Undefined if the fault can happen. */
+function problemOf({ verb, nth = 1, times = 1, effect }: Fault): string | undefined {
+  if (!Number.isFinite(nth) || !isCount(nth, 1)) return `nth ${nth}: want 1, 2, 3 …`;
+  if (!isCount(times, 1)) return `times ${times}: want 1, 2, 3 … or Infinity`;
+  if (isOfWatch(effect) && verb !== undefined && verb !== "watch")
+    return `"${effect.kind}" happens to the verb watch, not to ${verb}`;
+  switch (effect.kind) {
+    case "status":
+    case "answer": {
+      const { code } = effect;
+      const least = effect.kind === "status" ? 400 : 200;
+      if (!Number.isSafeInteger(code) || code < least || code > 599)
+        return `code ${code}: want ${least} to 599`;
+      return effect.kind === "status" && !isCount(effect.retryAfter ?? 0, 0)
+        ? `retryAfter ${effect.retryAfter}: want whole seconds`
+        : undefined;
+    }
+    case "delay":
+      return effect.ms >= 0 ? undefined : `ms ${effect.ms}: want 0 or more`;
+    case "cut":
+    case "expire":
+      return isCount(effect.afterEvents, 0)
+        ? undefined
+        : `afterEvents ${effect.afterEvents}: want 0, 1, 2 …`;
+    case "reset":
+      return undefined;
+  }
+}

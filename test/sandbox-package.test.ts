@@ -1,0 +1,88 @@
+// `secretcast/sandbox` as a stranger has it: the packed tarball in an empty TypeScript project beside
+// client-node, and the controller of the guide with its test, on each Node that the package says it runs on.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { allowedNodes, installPacked, readManifest } from "./support/programs/packed-project.ts";
+
+const GUIDE = join(import.meta.dirname, "../docs/sandbox.md");
+const CLIENT = "@kubernetes/client-node";
+const folder = mkdtempSync(join(tmpdir(), "secretcast-sandbox-package-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+let project = "";
+before(() => {
+  const { dependencies, devDependencies } = readManifest();
+  const versions = { ...dependencies, ...devDependencies };
+  const needed = [CLIENT, "typescript", "@types/node"].map((name) => `${name}@${versions[name]}`);
+  project = installPacked(folder, ...needed);
+  const guide = readFileSync(GUIDE, "utf8");
+  for (const [, name = "", code = ""] of guide.matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms))
+    writeFileSync(join(project, name), code);
+  const compilerOptions = {
+    target: "es2024",
+    lib: ["es2024"],
+    module: "nodenext",
+    types: ["node"],
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noPropertyAccessFromIndexSignature: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true,
+    // Those of client-node are not ours.
+    skipLibCheck: true,
+  };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+});
+
+const compile = () =>
+  spawnSync(process.execPath, [join(project, "node_modules/typescript/bin/tsc")], {
+    cwd: project,
+    encoding: "utf8",
+  });
+
+test("the controller of the guide and its test are right by their types", () => {
+  const { status, stdout } = compile();
+  assert.equal(status, 0, stdout);
+});
+
+test("a fault that does not exist is an error of the compiler", (t) => {
+  const file = join(project, "wrong.ts");
+  t.after(() => rmSync(file));
+  const wrong =
+    'import { startSandbox } from "secretcast/sandbox";\n(await startSandbox()).inject({ effect: { kind: "explode" } });\n';
+  writeFileSync(file, wrong);
+  assert.match(compile().stdout, /^wrong\.ts\(2,\d+\): error TS2322/m);
+});
+
+const runGuide = (bin: string) =>
+  spawnSync(join(bin, "node"), ["--test", "--test-reporter=tap", "team-info.test.ts"], {
+    cwd: project,
+    encoding: "utf8",
+    timeout: 300_000,
+  });
+
+test("the test of the guide passes on each Node", async (t) => {
+  for (const [number, bin] of Object.entries(allowedNodes(folder)))
+    await t.test(`Node ${number}`, () => {
+      const { status, stdout } = runGuide(bin);
+      assert.equal(status, 0, stdout);
+      assert.match(stdout, /^# pass 1$/m);
+    });
+});
+
+test("the test of the guide fails where its controller is wrong", () => {
+  const controller = join(project, "team-info.ts");
+  const right = readFileSync(controller, "utf8");
+  writeFileSync(controller, right.replace("data: { team }", 'data: { team: "blue" }'));
+  const { status, stdout } = runGuide(dirname(process.execPath));
+  writeFileSync(controller, right);
+  assert.equal(status, 1);
+  assert.match(stdout, /the state that must follow/);
+});
