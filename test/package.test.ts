@@ -79,9 +79,10 @@ test("the package holds the program, its example and its papers, and no source o
 
 test("the package declares the machinery for others, and nothing else", () => {
   const declared = packed.files.map(({ path }) => path).filter((path) => path.endsWith(".d.ts"));
-  assert.ok(declared.includes("dist/kube/library/index.d.ts"));
+  for (const library of ["kube", "sandbox"])
+    assert.ok(declared.includes(`dist/${library}/library/index.d.ts`), library);
   assert.deepEqual(
-    declared.filter((path) => !path.startsWith("dist/kube/")),
+    declared.filter((path) => !/^dist\/(?:kube|sandbox\/library)\//.test(path)),
     [],
   );
 });

@@ -40,6 +40,7 @@ const PAGES = [
   "docs/operations.md",
   "docs/performance.md",
   "docs/recipes.md",
+  "docs/sandbox.md",
   "docs/reference.md",
   "docs/release.md",
   "docs/reliability.md",
