@@ -65,6 +65,8 @@ const runGuide = (bin: string) =>
   spawnSync(join(bin, "node"), ["--test", "--test-reporter=tap", "team-info.test.ts"], {
     cwd: project,
     encoding: "utf8",
+    // Without the variable by which a runner knows that it is inside another.
+    env: { PATH: process.env["PATH"], HOME: folder },
     timeout: 300_000,
   });
 

@@ -93,7 +93,7 @@ export type RunningSandbox = {
   readonly requests: readonly AnsweredRequest[];
   /** Creates objects in order, from YAML documents or values. Throws what a POST would be refused with. */
   load(objects: string | readonly object[]): void;
-  /** Of several faults for one request, the one that was injected first happens. */
+  /** If several faults match one request, the one that was injected first happens. */
   inject(fault: Fault): InjectedFault;
   /** Milliseconds since the epoch, as timestamps of objects show it. */
   now(): number;

@@ -6,7 +6,7 @@ type Waiting = { readonly due: number; readonly fn: () => void; cancelTimer: () 
 
 export class SandboxClock {
   readonly #passes: boolean;
-  /** Of the machine's clock where time passes, else the time itself. */
+  /** What is added to the machine's clock where time passes. Where it stands still, the time itself. */
   #offset: number;
   readonly #waiting = new Set<Waiting>();
 
