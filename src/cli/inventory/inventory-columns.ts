@@ -22,7 +22,7 @@ export function inventoryColumns(
     { header: "NAME", cell: ({ name }) => name },
     {
       header: "TYPE",
-      cell: ({ type, isSource }) => type ?? (isSource ? "" : "not a source"),
+      cell: ({ type = "", isSource }) => (isSource ? type : `${type} (no source)`.trimStart()),
       colour: ({ isSource }) => (isSource ? undefined : "yellow"),
     },
     { header: "KEYS", cell: (item) => keysText(item, most) },

@@ -11,8 +11,7 @@ export const inventoryCommand: ClusterCommand = {
       .option("output", {
         type: "string",
         requiresArg: true,
-        alias: "o",
-        describe: "wide, json, yaml, name or csv; else a table",
+        describe: "wide, json, yaml, name or csv",
       })
       .option("readers", {
         type: "boolean",

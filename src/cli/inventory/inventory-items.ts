@@ -98,7 +98,7 @@ export function objectsOf(facts: Iterable<ObjectFacts>): Objects {
     }
     const source = sourceOf(object);
     if (!source) continue;
-    const key = placeKey(kindOf(each), source);
+    const key = placeKey(kindOf(object), source);
     const those = holders.get(key);
     if (those) those.push(each);
     else holders.set(key, [each]);
@@ -117,15 +117,15 @@ function sourceOf(object: CopyObject | PullingObject): Ref | undefined {
 }
 
 // A copy does not repeat its kind, but only objects with a type are Secrets.
-function kindOf({ object, type }: ObjectFacts): ObjectKind {
+export function kindOf(object: TakingPart): ObjectKind {
   if (object.role !== "copy") return object.kind;
-  return type === "" ? "ConfigMap" : "Secret";
+  return object.type === "" ? "ConfigMap" : "Secret";
 }
 
 export function itemsOf({ sources, holders }: Objects, nowMs: number): readonly InventoryItem[] {
   const rest = new Map(holders);
   const items = sources.map((facts) => {
-    const key = placeKey(kindOf(facts), facts.object);
+    const key = placeKey(kindOf(facts.object), facts.object);
     const copies = rest.get(key) ?? [];
     rest.delete(key);
     return itemOf(facts, copies, nowMs);
@@ -145,7 +145,7 @@ function itemOf(
 ): InventoryItem {
   const entry = object.role === "source" ? object.entry?.key : undefined;
   return {
-    resource: KINDS[kindOf({ object, type, keys, unnamedKeys, time })].resource.plural,
+    resource: KINDS[kindOf(object)].resource.plural,
     namespace: object.namespace,
     name: object.name,
     isSource: true,
@@ -167,10 +167,11 @@ function withoutSource(copies: readonly ObjectFacts[]): readonly InventoryItem[]
   if (!first || !source) return [];
   return [
     {
-      resource: KINDS[kindOf(first)].resource.plural,
+      resource: KINDS[kindOf(first.object)].resource.plural,
       namespace: source.namespace,
       name: source.name,
       isSource: false,
+      ...(first.type !== "" && { type: first.type }),
       keys: [],
       value: { known: "unknown" },
       ...copiesOf(copies, undefined),

@@ -30,6 +30,7 @@ import {
   factsOf,
   itemsOf,
   kindNamed,
+  kindOf,
   LIMITS,
   objectsOf,
   withLimits,
@@ -60,6 +61,7 @@ export async function printInventory(given: Given, program: Program): Promise<nu
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const found = await readInventory(judging, flags, wish, program);
     print(found, wish, flags, program);
+    if (found.items.length === 0) program.stderr.write("no source was found\n");
     const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, given));
     const lines = [...limits, ...readerNotes(found, wish), judging.where];
     for (const line of lines) program.stderr.write(`${printable(line)}\n`);
@@ -95,15 +97,18 @@ async function readInventory(
   const facts = new Map<string, ObjectFacts>();
   const read = await readJudged(judging, flags, program, {
     client: withoutData(client),
-    onObject: (object, raw) => {
-      const kind =
-        object.role === "copy" ? (object.type === "" ? "ConfigMap" : "Secret") : object.kind;
-      facts.set(placeKey(kind, object), factsOf(object, raw));
-    },
+    onObject: (object, raw) => facts.set(placeKey(kindOf(object), object), factsOf(object, raw)),
   });
+  // A list that began anew may have left out what was deleted meanwhile.
+  const isThere = ({ object }: ObjectFacts): boolean =>
+    read.clusterStates.some(
+      (state) =>
+        state.kind === kindOf(object) &&
+        state.objectsIn(object.namespace).get(object.name) === object,
+    );
   const isKnown = tellUnknown(read, program);
   const nowMs = judging.nowMs();
-  const all = itemsOf(objectsOf(facts.values()), nowMs).filter(
+  const all = itemsOf(objectsOf([...facts.values()].filter(isThere)), nowMs).filter(
     (item) =>
       read.builder.isSelected(kindNamed(item.resource), item) && isIn(item, flags.namespace),
   );

@@ -1,4 +1,4 @@
-// Reads `tls.crt` of the sources that have it, eight at a time. This is the only part of the inventory that requests
+// Reads `tls.crt` of the sources that have it, eight at a time, and of a copy where there is no source. This is the only part of the inventory that requests
 // data. What may not be read is reported.
 import { setImmediate } from "node:timers/promises";
 import { KINDS } from "../../controller/model/kinds.ts";
@@ -50,17 +50,18 @@ export async function readCertificates(
 }
 
 // A key that no manager is recorded for may be it.
-function mayHaveCertificate({ isSource, type, keys, unnamedKeys }: InventoryItem): boolean {
-  return (
-    isSource && (type === TLS_TYPE || keys.includes(CERTIFICATE_KEY) || unnamedKeys !== undefined)
-  );
+function mayHaveCertificate({ type, keys, unnamedKeys }: InventoryItem): boolean {
+  return type === TLS_TYPE || keys.includes(CERTIFICATE_KEY) || unnamedKeys !== undefined;
 }
 
 async function certificateOf(
   client: ApiClient,
-  { resource, namespace, name, type }: InventoryItem,
+  item: InventoryItem,
   signal: AbortSignal,
 ): Promise<Certificate | UnreadCertificate | "denied" | "none"> {
+  const { resource, type, isSource, copies } = item;
+  const [copy] = copies;
+  const { namespace, name } = isSource || !copy ? item : copy;
   const kind = KINDS[kindNamed(resource)];
   const what = `get ${kind.kind.toLowerCase()} ${namespace}/${name}`;
   const path = resourcePath(kind.resource, namespace, name);

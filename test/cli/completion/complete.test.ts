@@ -38,6 +38,8 @@ test("every flag of run, and the values of those that have choices", async () =>
   assert.deepEqual(await offered(alone, "completion", "z"), ["zsh", ":4"]);
   assert.deepEqual(await offered(alone, "plan", "-o", ""), ["wide", "json", "yaml", "name", ":4"]);
   assert.deepEqual(await offered(alone, "rights", "-o", ""), ["yaml", "json", ":4"]);
+  const forms = ["wide", "json", "yaml", "name", "csv", ":4"];
+  assert.deepEqual(await offered(alone, "inventory", "-o", ""), forms);
   assert.deepEqual(await offered(alone, "plan", "--outp"), ["--output", ":4"]);
   // E20: the tools that `migrate` knows.
   assert.deepEqual(await offered(alone, "migrate", "--from", "re"), [

@@ -157,6 +157,40 @@ test("a certificate is shown by subject, issuer and dates, and the earliest of i
     assert.doesNotMatch(stdout + stderr, /hunter2|BEGIN|MII|Rldva/);
 });
 
+test("without a source, the certificate of a copy is read, and its expiry counts (37)", async (t) => {
+  const cluster = await sandboxCluster(t, [
+    ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
+    {
+      ...copyOf("secretcast/lost", "team-a/tls"),
+      type: "kubernetes.io/tls",
+      data: { "tls.crt": base64(ENDS_2031), "tls.key": base64("hunter2") },
+    },
+  ]);
+  const words = ["inventory", "--certificates", "--min-validity=99999d"];
+  const { code, stdout, stderr } = await cluster.run(words);
+  assert.equal(code, 2);
+  assert.match(stdout, /^secretcast +lost +kubernetes\.io\/tls \(no source\) /m);
+  assert.match(stderr, /^certificate expires sooner .*: secretcast\/lost$/m);
+});
+
+test("ConfigMaps are sources of their own with --config-maps (37)", async (t) => {
+  const cluster = await sandboxCluster(t, [
+    ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
+    secret("secretcast/app", { "secretcast.io/to": "*" }),
+    {
+      ...secret("secretcast/app", { "secretcast.io/to": "*" }),
+      kind: "ConfigMap",
+      data: { mode: "x" },
+    },
+    { ...copyOf("secretcast/app", "team-a/app"), kind: "ConfigMap", data: { mode: "x" } },
+  ]);
+  const { stdout } = await cluster.run(["inventory", "--config-maps"]);
+  assert.match(stdout, /^secrets +secretcast +app +Opaque +password +0 /m);
+  assert.match(stdout, /^configmaps +secretcast +app +mode +1 /m);
+  const { stdout: alone, stderr } = await cluster.run(["inventory", "-n", "team-a"]);
+  assert.deepEqual([alone, stderr.split("\n", 1)[0]], ["", "no source was found"]);
+});
+
 test("a source whose certificate may not be read is named, and the exit code is 1 (37)", async (t) => {
   const cluster = await openCluster(t);
   cluster.sandbox.beforeRequest = ({ path }) => {
