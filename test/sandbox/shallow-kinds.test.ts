@@ -197,3 +197,42 @@ test("every served version, declared columns and categories of a definition are 
   const pods = await send("GET", "/api/v1");
   assert.ok(JSON.stringify(pods.body).includes('"categories":["all"]'));
 });
+
+test("a custom resource is scaled where its definition declares it, and nowhere else (D12)", async (t) => {
+  const send = await open(t);
+  const [first] = definition.spec.versions;
+  const scale = { specReplicasPath: ".spec.scoops", statusReplicasPath: ".status.made" };
+  const scaled = { ...first, subresources: { status: {}, scale } };
+  const plain = { ...first, name: "v1", storage: false };
+  const spec = { ...definition.spec, versions: [scaled, plain] };
+  assert.equal((await send("POST", DEFINITIONS, { ...definition, spec })).code, 201);
+  const listed = await send("GET", "/apis/example.com/v1alpha1");
+  assert.match(JSON.stringify(listed.body), /"ices\/scale".*"group":"autoscaling"/);
+  const body = { metadata: { name: "one" }, spec: { flavour: "lemon", scoops: 2 } };
+  assert.equal((await send("POST", ICES, body)).code, 201);
+  const path = `${ICES}/one/scale`;
+  const read = await send("GET", path);
+  assert.deepEqual(
+    [field(read.body, "kind"), field(read.body, "spec"), field(read.body, "status")],
+    ["Scale", { replicas: 2 }, { replicas: 0 }],
+  );
+  assert.equal((await send("PATCH", path, { spec: { replicas: 3 } })).code, 200);
+  const metadata = field(read.body, "metadata");
+  const more = { kind: "Scale", apiVersion: "autoscaling/v1", metadata, spec: { replicas: 5 } };
+  assert.equal((await send("PUT", path, more)).code, 409);
+  const negative = await send("PATCH", path, { spec: { replicas: -1 } });
+  assert.equal(negative.code, 422);
+  assert.match(
+    String(field(negative.body, "message")),
+    /^Ice\S* "one" is invalid: \.spec\.scoops: Invalid value: -1: should be a non-negative integer$/,
+  );
+  const stored = await send("GET", `${ICES}/one`);
+  assert.deepEqual(
+    [field(stored.body, "spec", "scoops"), field(stored.body, "spec", "flavour")],
+    [3, "lemon"],
+  );
+  assert.equal(
+    (await send("GET", "/apis/example.com/v1/namespaces/default/ices/one/scale")).code,
+    404,
+  );
+});

@@ -126,7 +126,21 @@ function subresources(row: ServedResource): JsonObject[] {
   });
   const status = sub("status", ["get", "patch", "update"]);
   if (row === namespaces) return [sub("finalize", ["update"]), status];
-  return row.statusSubresource ? [status] : [];
+  const scale = {
+    ...sub("scale", ["get", "patch", "update"]),
+    group: "autoscaling",
+    version: "v1",
+    kind: "Scale",
+  };
+  return [...(row.statusSubresource ? [status] : []), ...(row.scale ? [scale] : [])];
+}
+
+/** In the aggregated form: scale alone, which kubectl looks for. */
+function aggregatedScale(row: ServedResource): JsonObject {
+  if (row.scale === undefined) return {};
+  const responseKind = { group: "autoscaling", version: "v1", kind: "Scale" };
+  const verbs = ["get", "patch", "update"];
+  return { subresources: [{ subresource: "scale", responseKind, verbs }] };
 }
 
 function aggregate(names: readonly string[], rows: Rows): JsonObject {
@@ -157,6 +171,7 @@ function aggregatedEntry(row: ServedResource): JsonObject {
     verbs: verbsOf(row),
     ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
     ...(row.categories && row.categories.length > 0 ? { categories: row.categories } : {}),
+    ...aggregatedScale(row),
   };
 }
 

@@ -6,7 +6,7 @@ export type RequestTarget = {
   readonly resource: ServedResource;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  readonly subresource: "status" | "finalize" | undefined;
+  readonly subresource: "status" | "finalize" | "scale" | undefined;
 };
 
 /** Undefined when the path is not served. */
@@ -42,6 +42,8 @@ function target(
   // An object of a namespace is not found without the namespace.
   if (resource.namespaced && namespace === undefined && name !== undefined) return undefined;
   if (subresource === undefined) return { resource, namespace, name, subresource };
+  if (subresource === "scale" && resource.scale !== undefined)
+    return { resource, namespace, name, subresource };
   const known = subresource === "status" || subresource === "finalize" ? subresource : undefined;
   const hasStatus = known === "status" && resource.statusSubresource === true;
   if (known === undefined || (resource !== namespaces && !hasStatus)) return undefined;

@@ -13,6 +13,13 @@ import {
 } from "./schema.ts";
 import type { Fields } from "./schema.ts";
 
+/** The fields behind the subresource scale of a custom resource, as paths into the object. */
+export type ScalePaths = {
+  readonly replicas: readonly string[];
+  readonly status: readonly string[];
+  readonly selector: readonly string[] | undefined;
+};
+
 export type ServedResource = {
   readonly group: string;
   readonly version: string;
@@ -33,6 +40,7 @@ export type ServedResource = {
   readonly always?: JsonObject;
   /** The status is written under /status alone. */
   readonly statusSubresource?: boolean;
+  readonly scale?: ScalePaths;
   /** Schema of a custom resource, for its defaults. */
   readonly schema?: JsonObject;
   /** Groups of kinds that kubectl takes for a type: `get all`. */

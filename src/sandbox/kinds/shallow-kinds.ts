@@ -157,10 +157,25 @@ function customKind(
     fields: fieldsOf(schema),
     unconditionalUpdate: false,
     statusSubresource: asObject(version["subresources"])["status"] !== undefined,
+    ...scaleOf(asObject(version["subresources"])),
     schema,
     printerColumns: printerColumns(version),
     // Conversion by the strategy None: only the apiVersion differs.
     ...(version !== stored && { renamed: {}, storedVersion: `${group}/${asText(stored["name"])}` }),
+  };
+}
+
+function scaleOf(subresources: JsonObject): Pick<ServedResource, "scale"> {
+  const { scale } = subresources;
+  if (!isObject(scale)) return {};
+  const pathOf = (field: string): readonly string[] => asText(scale[field]).split(".").slice(1);
+  const selector = pathOf("labelSelectorPath");
+  return {
+    scale: {
+      replicas: pathOf("specReplicasPath"),
+      status: pathOf("statusReplicasPath"),
+      selector: selector.length === 0 ? undefined : selector,
+    },
   };
 }
 

@@ -18,6 +18,7 @@ import {
   unexplained,
 } from "../storage/status.ts";
 import { keyOf } from "../storage/storage.ts";
+import { performScale } from "./scale.ts";
 import { strictness, writeOf } from "./write-params.ts";
 import { create, replace } from "./create-update.ts";
 import type { Written } from "./create-update.ts";
@@ -27,6 +28,8 @@ export async function perform(call: VerbCall): Promise<VerbAnswer> {
   const { target, request } = call;
   const { name } = target;
   if (target.subresource === "finalize" && request.method !== "PUT") throw methodNotAllowed();
+  if (target.subresource === "scale" && target.resource.scale !== undefined)
+    return performScale(call, named(target), target.resource.scale);
   switch (request.method) {
     case "GET":
       return get(call);

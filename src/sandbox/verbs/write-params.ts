@@ -31,7 +31,7 @@ export function writeOf(
     dryRun: dryRun.length > 0,
     manager: request.query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "unknown"),
     operation,
-    ...(subresource === undefined ? {} : { subresource }),
+    ...(subresource === undefined || subresource === "scale" ? {} : { subresource }),
   };
 }
 
