@@ -1,0 +1,149 @@
+// `migrate -f` on repositories with rules in resources of their own: External Secrets and projection.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { commandLine, type Said } from "../../support/programs/command-line.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+function repository(t: TestContext, files: Files): string {
+  const root = mkdtempSync(join(tmpdir(), "secretcast-custom-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}
+
+function migrated(root: string, tool: string, ...more: readonly string[]): Promise<Said> {
+  return commandLine(["migrate", "--from", tool, "-f", root, "-R", ...more]);
+}
+
+const NAMESPACES = `apiVersion: v1
+kind: Namespace
+metadata: {name: team-a, labels: {tier: app}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: vault}
+`;
+const SECRET = `# the registry's
+apiVersion: v1
+kind: Secret
+metadata:
+  name: registry
+  namespace: vault
+stringData:
+  token: changed-by-hand # once a year
+`;
+const STORE = `apiVersion: external-secrets.io/v1
+kind: ClusterSecretStore
+metadata: {name: vault}
+spec: {provider: {kubernetes: {remoteNamespace: vault}}}
+`;
+const EXTERNAL = `apiVersion: external-secrets.io/v1
+kind: ClusterExternalSecret
+metadata: {name: registry}
+spec:
+  namespaceSelectors: [{matchLabels: {tier: app}}]
+  externalSecretSpec:
+    secretStoreRef: {kind: ClusterSecretStore, name: vault}
+    data: [{secretKey: TOKEN, remoteRef: {key: registry, property: token}}]
+`;
+const PROJECTED = `apiVersion: projection.sh/v1
+kind: ClusterProjection
+metadata: {name: registry}
+spec:
+  source: {version: v1, kind: Secret, namespace: vault, name: registry}
+  destination: {namespaces: [team-a]}
+`;
+
+test("a rule of External Secrets is written into the manifest of its source, and every other byte stays", async (t) => {
+  const files = {
+    "ns.yaml": NAMESPACES,
+    "base/secret.yaml": SECRET,
+    "base/rule.yaml": `${STORE}---\n${EXTERNAL}`,
+  };
+  const root = repository(t, files);
+  const { code, stderr } = await migrated(root, "external-secrets", "--write", "--yes");
+  assert.equal(code, 0, stderr);
+  const text = readFileSync(join(root, "base/secret.yaml"), "utf8");
+  const added = text.split("\n").filter((line) => !SECRET.split("\n").includes(line));
+  assert.deepEqual(added, [
+    "  annotations:",
+    '    secretcast.io/to-selector: "tier=app"',
+    '    secretcast.io/keys: "TOKEN=token"',
+  ]);
+  for (const name of ["ns.yaml", "base/rule.yaml"] as const)
+    assert.equal(readFileSync(join(root, name), "utf8"), files[name]);
+  const again = await migrated(root, "external-secrets", "--write", "--yes");
+  assert.equal(again.code, 0, again.stderr);
+  assert.equal(readFileSync(join(root, "base/secret.yaml"), "utf8"), text);
+});
+
+test("--print-patches prints the annotations of a source for kustomize", async (t) => {
+  const consenting = SECRET.replace(
+    "  namespace: vault\n",
+    '  namespace: vault\n  annotations: {projection.sh/projectable: "true"}\n',
+  );
+  const root = repository(t, {
+    "ns.yaml": NAMESPACES,
+    "secret.yaml": consenting,
+    "rule.yaml": PROJECTED,
+  });
+  const { code, stdout, stderr } = await migrated(root, "projection", "--print-patches");
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /kind: Secret\nmetadata:\n {2}name: registry\n {2}namespace: vault\n {2}annotations:\n {4}secretcast\.io\/to: team-a\n/,
+  );
+});
+
+for (const [tool, rule, lines] of [
+  ["projection", PROJECTED, 'secretcast.io/to: "team-a"'],
+  [
+    "external-secrets",
+    `${STORE}---\n${EXTERNAL}`,
+    'secretcast.io/to-selector: "tier=app", secretcast.io/keys: "TOKEN=token"',
+  ],
+] as const) {
+  test(`${tool}: a source that is in no file is named with the lines to give it`, async (t) => {
+    const root = repository(t, { "ns.yaml": NAMESPACES, "rule.yaml": rule });
+    const { code, stderr } = await migrated(root, tool);
+    assert.equal(code, 2);
+    assert.ok(
+      stderr.includes(
+        `the Secret vault/registry, is not there: where it is made, give it ${lines}\n`,
+      ),
+      stderr,
+    );
+  });
+}
+
+for (const [tool, rule] of [
+  ["projection", PROJECTED],
+  ["external-secrets", EXTERNAL],
+] as const) {
+  test(`${tool}: a template with a rule is named as not edited, and stays as it is`, async (t) => {
+    const template = rule.replace("name: registry", 'name: {{ include "app.name" . }}');
+    const root = repository(t, {
+      "charts/app/Chart.yaml": "name: app\n",
+      "charts/app/templates/rule.yaml": template,
+    });
+    const { code, stderr } = await migrated(root, tool, "--write", "--yes");
+    assert.equal(code, 2);
+    assert.match(stderr, /templates\/rule\.yaml/);
+    assert.equal(readFileSync(join(root, "charts/app/templates/rule.yaml"), "utf8"), template);
+  });
+}
+
+test("two layers of one rule are named, and neither is moved", async (t) => {
+  const other = PROJECTED.replace("[team-a]", "[vault]");
+  const files = { "ns.yaml": NAMESPACES, "a/rule.yaml": PROJECTED, "b/rule.yaml": other };
+  const { code, stderr } = await migrated(repository(t, files), "projection");
+  assert.equal(code, 2);
+  assert.match(stderr, /ClusterProjection registry is at .*a\/rule\.yaml.* and .*b\/rule\.yaml/);
+});
