@@ -144,7 +144,9 @@ async function large(how: How): Promise<void> {
 async function wide(how: How): Promise<void> {
   const { api, run } = await stage(how);
   const namespaces = numbered("team", how.quick ? 500 : 10_000);
-  await inParallel(["shared", ...namespaces], CONCURRENCY, (name) => api.createNamespace(name));
+  await inParallel(["shared", ...namespaces], CONCURRENCY, async (name) => {
+    await api.createNamespace(name);
+  });
   const program = run({
     "source-namespaces": "shared",
     "delete-limit": "0",

@@ -18,6 +18,7 @@ import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts
 import { FLAGS } from "../src/controller/settings/flags.ts";
 import { ANNOTATION_NAMES } from "../src/controller/annotations/vocabulary.ts";
 import { VERDICTS } from "../src/controller/model/verdicts.ts";
+import { applied } from "./support/worlds/kubectl-lines.ts";
 import { tableRows } from "./support/documents/markdown.ts";
 import { atOneAddress, commandLine } from "./support/programs/command-line.ts";
 
@@ -30,13 +31,17 @@ function pageOf(tool: Tool): URL {
 }
 
 type Texts = Readonly<Record<string, string>>;
+type OfAKind = { readonly kind: string } & Readonly<Record<string, unknown>>;
+type Marks = { readonly annotations?: Texts; readonly labels?: Texts };
 type Small = {
   /** Annotations and labels of the source, and of its copies in team-a and team-b. */
   readonly source: Texts | undefined;
   readonly place: string;
-  readonly copy: (uid: string) => { readonly annotations: Texts; readonly labels?: Texts };
+  readonly copy: (uid: string, namespaceUid: string) => Marks;
   /** Objects of the tool's own kinds. */
-  readonly customs?: readonly Readonly<Record<string, unknown>>[];
+  readonly customs?: readonly OfAKind[];
+  /** Between the steps, its rules are changed by the commands that are printed. */
+  readonly byHand?: boolean;
 };
 
 const DATA = { token: Buffer.from("made up").toString("base64") };
@@ -103,6 +108,43 @@ const CLUSTERS: Readonly<Record<Tool, Small>> = {
         metadata: { name: "registry", uid: "u", resourceVersion: "1" },
         matchNamespace: ["team-"],
         data: DATA,
+      },
+    ],
+  },
+  kyverno: {
+    byHand: true,
+    place: "platform/registry",
+    source: {},
+    copy: (uid, namespaceUid) => ({
+      labels: {
+        "app.kubernetes.io/managed-by": "kyverno",
+        "generate.kyverno.io/policy-name": "registry",
+        "generate.kyverno.io/policy-namespace": "",
+        "generate.kyverno.io/rule-name": "copy",
+        "generate.kyverno.io/source-uid": uid,
+        "generate.kyverno.io/trigger-uid": namespaceUid,
+      },
+    }),
+    customs: [
+      {
+        kind: "ClusterPolicy",
+        metadata: { name: "registry", uid: "u", resourceVersion: "1" },
+        spec: {
+          rules: [
+            {
+              name: "copy",
+              match: { any: [{ resources: { kinds: ["Namespace"], names: ["team-*"] } }] },
+              generate: {
+                apiVersion: "v1",
+                kind: "Secret",
+                name: "registry",
+                namespace: "{{request.object.metadata.name}}",
+                synchronize: true,
+                clone: { namespace: "platform", name: "registry" },
+              },
+            },
+          ],
+        },
       },
     ],
   },
@@ -173,9 +215,10 @@ const CLUSTERS: Readonly<Record<Tool, Small>> = {
 
 for (const tool of OLD_TOOLS) {
   test(`the transcript of a move from ${tool} is what the commands print`, async (t) => {
-    const kubeconfig = await load(t, tool, CLUSTERS[tool]);
+    const loaded = await load(t, tool, CLUSTERS[tool]);
+    const { kubeconfig } = loaded;
     let transcript = "";
-    for (const words of [[], ["--write", "--yes"], ["--cleanup", "--write", "--yes"]]) {
+    for (const words of stepsOf(CLUSTERS[tool])) {
       const args = ["migrate", "--from", tool, ...words];
       const { stdout, stderr } = await commandLine(args, { env: { KUBECONFIG: kubeconfig } });
       transcript += `$ secretcast ${args.join(" ")}\n`;
@@ -183,6 +226,11 @@ for (const tool of OLD_TOOLS) {
       const moves = words[0] === "--write";
       transcript += `${moves ? "" : stdout.replaceAll(/\n\n+/g, "\n\n")}${atOneAddress(stderr)}`;
       if (moves) assert.ok(stdout.length > 0);
+      const commands = stdout.matchAll(/kubectl (?:patch|delete) .*/g);
+      for (const [command] of CLUSTERS[tool].byHand === true ? commands : []) {
+        transcript += `$ ${command}\n`;
+        loaded.customs = applied(loaded.customs, command);
+      }
     }
     const start = `<!-- transcript:${tool}:start -->\n`;
     const end = `<!-- transcript:${tool}:end -->`;
@@ -199,15 +247,24 @@ for (const tool of OLD_TOOLS) {
   });
 }
 
-async function load(t: TestContext, tool: Tool, small: Small): Promise<string> {
+/** Rules of a tool that may run are deleted before the clean-up, which prints how. */
+function stepsOf({ byHand = false }: Small): readonly (readonly string[])[] {
+  const shown = byHand ? [["--cleanup"]] : [];
+  return [[], ["--write", "--yes"], ...shown, ["--cleanup", "--write", "--yes"]];
+}
+
+type Loaded = { readonly kubeconfig: string; customs: readonly OfAKind[] };
+
+async function load(t: TestContext, tool: Tool, small: Small): Promise<Loaded> {
   const sandbox = await startSandbox({});
   t.after(() => sandbox.stop());
   const proxy = await startFaultProxy(t, { url: sandbox.url });
+  const loaded = { kubeconfig: "", customs: small.customs ?? [] };
   proxy.rule = ({ path }) => {
     const resource = OLD_TOOL[tool].resources.find(({ plural }) => path.endsWith(`/${plural}`));
     if (!resource) return undefined;
     const { group, versions, kind } = resource;
-    const items = (small.customs ?? []).filter((one) => one["kind"] === kind);
+    const items = loaded.customs.filter((one) => one.kind === kind);
     return { kind: "answer", status: 200, body: listBody(`${group}/${versions[0]}`, kind, items) };
   };
   const access = kubeConfigFor(proxy.url);
@@ -215,22 +272,28 @@ async function load(t: TestContext, tool: Tool, small: Small): Promise<string> {
   t.after(() => client.close());
   const [home = "", name = "registry"] = small.place.split("/");
   const names = ["secretcast", "team-a", "team-b", "team-c", ...(home === "" ? [] : [home])];
+  const uids = new Map<string, string>();
   for (const each of names) {
     const labels = each.startsWith("team-") ? { team: each } : {};
-    await post(client, resourcePath(NAMESPACES), { name: each, labels }, {});
+    const made = await post(client, resourcePath(NAMESPACES), { name: each, labels }, {});
+    uids.set(each, made.metadata.uid);
   }
   const secrets = (namespace: string): string => resourcePath(SECRETS, namespace);
   const source =
     small.source &&
     (await post(client, secrets(home), { name, annotations: small.source }, { data: DATA }));
-  const copy = small.copy(source?.metadata.uid ?? "");
-  await post(client, secrets("team-a"), { name: "registry", ...copy }, { data: DATA });
-  await post(client, secrets("team-b"), { name: "registry", ...copy }, { data: EDITED });
+  for (const [place, data] of [
+    ["team-a", DATA],
+    ["team-b", EDITED],
+  ] as const) {
+    const copy = small.copy(source?.metadata.uid ?? "", uids.get(place) ?? "");
+    await post(client, secrets(place), { name: "registry", ...copy }, { data });
+  }
   const folder = mkdtempSync(join(tmpdir(), "secretcast-page-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "kubeconfig");
   writeFileSync(file, kubeConfigText(access));
-  return file;
+  return Object.assign(loaded, { kubeconfig: file });
 }
 
 type Made = { readonly metadata: { readonly uid: string } };

@@ -1,56 +1,13 @@
 // `secretcast migrate` on a cluster, as a user types it: refused, shown, made, verified, cleaned up.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { sharedCluster } from "../support/api-server/cluster.ts";
-import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { test } from "node:test";
 import { listBody } from "../support/api-server/list-body.ts";
-import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
-import { commandLine, type Said, type Surroundings } from "../support/programs/command-line.ts";
 import { refusal } from "../support/scenes/proxied.ts";
-import { openScene, type Scene } from "../support/scenes/scene.ts";
-import { WorldScene } from "../support/worlds/world-scene.ts";
-import { worldObjects, type WorldName } from "../support/worlds/world.ts";
-
-type Stage = {
-  readonly stage: WorldScene<Scene>;
-  readonly proxy: FaultProxy;
-  readonly migrate: (...args: readonly (string | Surroundings)[]) => Promise<Said>;
-};
-
-/** The world, and the command line of an administrator that comes through a proxy. */
-async function openStage(t: TestContext, world: WorldName): Promise<Stage> {
-  const scene = await openScene(t);
-  const stage = new WorldScene(scene, world);
-  await stage.load(t);
-  const proxy = await startFaultProxy(t, upstream(scene.sandbox?.url));
-  // On a shared server the manifests are applied, whose controller would be asked for its flags.
-  const none = listBody("apps/v1", "Deployment", []);
-  proxy.rule = ({ path }) =>
-    path.endsWith("/deployments") ? { kind: "answer", status: 200, body: none } : undefined;
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-migrate-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)));
-  const migrate: Stage["migrate"] = (...args) => {
-    const words = args.filter((each) => typeof each === "string");
-    const around = args.find((each) => typeof each !== "string");
-    return commandLine(["migrate", "--from", world, "--kubeconfig", kubeconfig, ...words], around);
-  };
-  return { stage, proxy, migrate };
-}
-
-function upstream(url: string | undefined): Parameters<typeof startFaultProxy>[1] {
-  if (url !== undefined) return { url };
-  const { url: server, token, caFile } = sharedCluster();
-  const headers = { authorization: `Bearer ${token}` };
-  return { url: server, headers, ca: readFileSync(caFile, "utf8") };
-}
+import { openMigrateStage } from "../support/worlds/migrate-stage.ts";
+import { worldObjects } from "../support/worlds/world.ts";
 
 test("without --write nothing is written; with it somebody has to agree", async (t) => {
-  const { stage, migrate } = await openStage(t, "tgik");
+  const { stage, migrate } = await openMigrateStage(t, "tgik");
   const before = await stage.versions();
   const shown = await migrate();
   assert.equal(shown.code, 0, shown.stderr);
@@ -66,7 +23,7 @@ test("without --write nothing is written; with it somebody has to agree", async 
 });
 
 test("the move is made, verified and told; run again it finds nothing to do", async (t) => {
-  const { migrate } = await openStage(t, "tgik");
+  const { migrate } = await openMigrateStage(t, "tgik");
   const { code, stderr } = await migrate("--write", "--yes");
   assert.equal(code, 0, stderr);
   assert.match(stderr, /written: 4 sources, 5 namespaces, 15 copies adopted\n/);
@@ -80,7 +37,7 @@ test("the move is made, verified and told; run again it finds nothing to do", as
 });
 
 test("while a Pod runs the old tool, or Pods may not be listed, nothing is written unless told", async (t) => {
-  const { stage, proxy, migrate } = await openStage(t, "kubed");
+  const { stage, proxy, migrate } = await openMigrateStage(t, "kubed");
   const before = await stage.versions();
   const metadata = { name: "kubed-1", namespace: "kube-system", uid: "u", resourceVersion: "1" };
   const spec = { containers: [{ image: "appscode/kubed:v0.13.2" }] };
@@ -106,7 +63,7 @@ test("while a Pod runs the old tool, or Pods may not be listed, nothing is writt
 });
 
 test("namespaces that may not be read are named, the rest moves, and the exit code says incomplete", async (t) => {
-  const { proxy, migrate } = await openStage(t, "kubed");
+  const { proxy, migrate } = await openMigrateStage(t, "kubed");
   proxy.rule = ({ path, kind }) =>
     kind === "list" &&
     (path === "/api/v1/secrets" || path === "/api/v1/namespaces/api-prod/secrets")
@@ -122,7 +79,7 @@ test("namespaces that may not be read are named, the rest moves, and the exit co
 });
 
 test("the clean-up takes off what the old tool left on what is ours by then, and nothing else", async (t) => {
-  const { stage, migrate } = await openStage(t, "kubed");
+  const { stage, migrate } = await openMigrateStage(t, "kubed");
   const { api } = stage.scene;
   const early = await migrate("--cleanup", "--write", "--yes");
   assert.match(early.stderr, /0 objects bear traces of kubed\n$/, "nothing is ours yet");
@@ -161,7 +118,7 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
 });
 
 test("a CronJob of the old tool counts as running until it is suspended (C3)", async (t) => {
-  const { stage, proxy, migrate } = await openStage(t, "reflector");
+  const { stage, proxy, migrate } = await openMigrateStage(t, "reflector");
   const before = await stage.versions();
   const containers = [{ name: "reflector", image: "docker.io/emberstack/kubernetes-reflector:9" }];
   const job = (suspend: boolean) =>
@@ -192,7 +149,7 @@ test("a CronJob of the old tool counts as running until it is suspended (C3)", a
 });
 
 test("a terminal is asked: y goes on, all else writes nothing", async (t) => {
-  const { stage, migrate } = await openStage(t, "tgik");
+  const { stage, migrate } = await openMigrateStage(t, "tgik");
   const before = await stage.versions();
   for (const stdin of ["n\n", "\n", "yeah\n"]) {
     const refused = await migrate({ stdin, terminal: true }, "--write");
@@ -209,7 +166,7 @@ test("a terminal is asked: y goes on, all else writes nothing", async (t) => {
 });
 
 test("a controller that would copy into every namespace is told its flags first", async (t) => {
-  const { stage, proxy, migrate } = await openStage(t, "tgik");
+  const { stage, proxy, migrate } = await openMigrateStage(t, "tgik");
   const before = await stage.versions();
   const metadata = { namespace: "secretcast", name: "secretcast", uid: "u", resourceVersion: "1" };
   const containers = [{ name: "secretcast", args: ["run", "--source-namespaces=secretsync"] }];
@@ -227,7 +184,7 @@ test("a controller that would copy into every namespace is told its flags first"
 });
 
 test("what --adopt-drifted names and is no copy is told, and the exit code with it", async (t) => {
-  const { migrate } = await openStage(t, "kubed");
+  const { migrate } = await openMigrateStage(t, "kubed");
   const { code, stderr } = await migrate("--adopt-drifted", "web-prod/orphaned,no/where");
   assert.equal(code, 2);
   assert.match(
@@ -238,7 +195,7 @@ test("what --adopt-drifted names and is no copy is told, and the exit code with 
 });
 
 test("a source list that Helm makes is not written: its entries are for the chart's values", async (t) => {
-  const { stage, proxy, migrate } = await openStage(t, "kubed");
+  const { stage, proxy, migrate } = await openMigrateStage(t, "kubed");
   const before = await stage.versions();
   const labels = { "app.kubernetes.io/managed-by": "Helm" };
   const metadata = {
@@ -272,7 +229,7 @@ test("a source list that Helm makes is not written: its entries are for the char
 });
 
 test("a copy with other data is adopted when it is named, and a run then gives it its source's", async (t) => {
-  const { stage, migrate } = await openStage(t, "kubed");
+  const { stage, migrate } = await openMigrateStage(t, "kubed");
   const { scene } = stage;
   const { code, stderr } = await migrate(
     "--write",
@@ -289,7 +246,7 @@ test("a copy with other data is adopted when it is named, and a run then gives i
 });
 
 test("while External Secrets runs, nothing is written until its rules are harmless; then it may go on running", async (t) => {
-  const { stage, proxy, migrate } = await openStage(t, "external-secrets");
+  const { stage, proxy, migrate } = await openMigrateStage(t, "external-secrets");
   const before = await stage.versions();
   const others = proxy.rule;
   const orphaned = (kind: string): readonly unknown[] =>
@@ -346,7 +303,7 @@ const PODS = listBody("v1", "Pod", [
 ]);
 
 test("while projection runs nothing is written, whatever its rules are", async (t) => {
-  const { stage, proxy, migrate } = await openStage(t, "projection");
+  const { stage, proxy, migrate } = await openMigrateStage(t, "projection");
   const before = await stage.versions();
   const metadata = { name: "p-1", namespace: "projection", uid: "u", resourceVersion: "1" };
   const spec = { containers: [{ image: "ghcr.io/projection-operator/projection:v0.3.2" }] };

@@ -50,6 +50,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     text: "Move to it",
     items: [
       page("Moving from another tool", "/migrating"),
+      page("Moving from Kyverno", "/migrating-kyverno"),
       page("Moving from projection", "/migrating-projection"),
       page("Moving from External Secrets", "/migrating-external-secrets"),
     ],

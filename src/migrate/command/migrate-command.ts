@@ -13,7 +13,8 @@ export const migrateCommand: ClusterCommand = {
       .option("from", {
         type: "string",
         requiresArg: true,
-        describe: "reflector, replicator, kubed, clustersecret, projection or external-secrets",
+        describe:
+          "reflector, replicator, kubed, clustersecret, kyverno, projection or external-secrets",
         group: GROUP,
       })
       .option("filename", {

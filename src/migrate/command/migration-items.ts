@@ -72,13 +72,15 @@ export function besideItems(
   migration: Migration,
   unread: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  const { tool, flags, hints, besides, leftovers, problems, namespaces } = migration;
+  const { tool, flags, hints, besides, problems, namespaces } = migration;
+  const { preparations, leftovers } = migration;
   return {
     from: tool.name,
     complete: problems.length + unread.length === 0,
     flags,
     hints,
     besides,
+    preparations,
     leftovers,
     problems: [...problems, ...unread],
     sources: sourceItems(migration),

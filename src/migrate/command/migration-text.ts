@@ -81,6 +81,7 @@ export function printMigration(
   block(all ? "One by one" : "Not adopted", tableLines(shown, ITEM_COLUMNS, flags, paint));
   block("Flags of the controller", listLines(migration.flags));
   block("To know", listLines([...migration.hints, ...migration.besides]));
+  block("Before --write", listLines(migration.preparations));
   block("Removing the old tool", listLines(leftoverLines(migration)));
 }
 

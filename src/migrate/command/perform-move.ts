@@ -122,15 +122,22 @@ function sameData({ object: a }: Copy, { object: b }: Copy): boolean {
 }
 
 async function cleanUp(step: MoveStep): Promise<number> {
-  const { first, look, wish, flags, program } = step;
-  const { migration, client, unread } = first;
+  const { first: looked, look, wish, flags, program } = step;
+  const { migration, client, unread } = looked;
   const steps = cleanupRequests(migration);
   const requests = [...steps.copies, ...steps.sources];
   for (const { what } of requests) program.stdout.write(`${what}\n`);
+  const first = requests.length > 0 ? migration.deletions : [];
+  for (const line of first) program.stdout.write(`first: ${line}\n`);
   for (const line of leftoverLines(migration)) program.stdout.write(`${line}\n`);
   program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
   if (!wish.write || requests.length === 0) return tellProblems(unread, flags, program);
   const obstacle = await noObstacle(step);
+  if (first.length > 0 && !wish.althoughRunning) {
+    throw new UsageError(
+      `rules of ${wish.tool.name} that moved still exist and would undo the clean-up: do what is printed behind "first:", then run this again`,
+    );
+  }
   await agree(
     `take the old tool's marks off ${requests.length} objects; there is no way back after it`,
     wish,

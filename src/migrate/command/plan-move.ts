@@ -11,7 +11,8 @@ export async function planMove(
   flags: OldFlags,
   settings: MoveSettings,
 ): Promise<Migration> {
-  const cluster = readOldCluster(objects, settings.list, tool.resources);
+  const resources = [...tool.resources, ...(tool.traces ?? [])];
+  const cluster = readOldCluster(objects, settings.list, resources);
   const reading = tool.read(cluster, flags);
   const names = cluster.namespaces.map(({ name }) => name);
   const answers = await matchPatterns(patternsOf(reading), names);

@@ -12,7 +12,8 @@ export function printPatches(
   inFiles: boolean,
   { stdout }: Pick<Program, "stdout">,
 ): void {
-  const { sources, namespaces, copies, flags } = migration;
+  const { sources, namespaces, copies, flags, preparations } = migration;
+  for (const step of preparations) stdout.write(`# Before --write: ${step}\n`);
   stdout.write(`# Flags of the controller: ${flags.join(" ")}\n`);
   for (const source of sources) {
     if (source.write === "create") {

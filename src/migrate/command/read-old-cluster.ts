@@ -49,7 +49,8 @@ export async function readOldObjects(tool: OldTool, reading: Reading): Promise<O
     if (found) read.push(found);
     else unread.push(`${resource.plural}: may not be listed, so that none are counted`);
   }
-  const own = await readCustoms(tool.resources, reading);
+  const resources = [...tool.resources, ...(tool.traces ?? [])];
+  const own = await readCustoms(resources, reading);
   return { objects: [...read.flat(), ...own.objects], unread: [...unread, ...own.unread] };
 }
 

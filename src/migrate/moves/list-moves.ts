@@ -47,6 +47,18 @@ export function readMoveList(ref: Ref, raw: unknown): MoveList {
   };
 }
 
+/** Whether the list has an entry for a Secret. */
+export function isListed(place: Ref, list: MoveList | undefined): boolean {
+  return entriesFor(place, list).length > 0;
+}
+
+function entriesFor({ namespace, name }: Ref, list: MoveList | undefined): readonly ListEntry[] {
+  return [...(list?.entries.entries() ?? [])].filter(
+    ({ object }) =>
+      object?.kind === "Secret" && object.namespace === namespace && object.name === name,
+  );
+}
+
 const LONGEST_KEY = 253;
 
 /** Writes the annotations without their prefix. */
@@ -65,14 +77,11 @@ export function entryFor(place: Ref, annotations: StringMap, list: Ref): ListEnt
 export function listProblem(
   place: Ref,
   entry: ListEntry | undefined,
-  { ref, entries }: MoveList,
+  moveList: MoveList,
 ): string | undefined {
-  const others = [...entries.entries()].filter(
-    ({ key, text, object }) =>
-      object?.kind === "Secret" &&
-      object.namespace === place.namespace &&
-      object.name === place.name &&
-      !(key === entry?.key && text === entry.text),
+  const { ref, entries } = moveList;
+  const others = entriesFor(place, moveList).filter(
+    ({ key, text }) => !(key === entry?.key && text === entry.text),
   );
   const list = `the source list ${refText(ref)}`;
   if (others.length > 0) {

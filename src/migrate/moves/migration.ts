@@ -2,12 +2,12 @@
 // both tools are evaluated for every existing namespace. What cannot be known is reported and does not
 // move.
 import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
-import { readMoveList, type MoveList } from "./list-moves.ts";
+import { isListed, readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { mirrorHints } from "./mirror-advice.ts";
 import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
 import { placeSources } from "./place-sources.ts";
-import { moveSource, type MovedSource } from "./moved-source.ts";
+import { moveSource, secretcastWords, type MovedSource } from "./moved-source.ts";
 import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
 import type { PatternAnswers } from "../oldtools/old-patterns.ts";
 import { withNamespaces } from "./source-namespaces.ts";
@@ -50,6 +50,10 @@ export type Migration = {
   readonly list: MoveList | undefined;
   readonly hints: readonly string[];
   readonly besides: readonly string[];
+  /** What to change by hand before the first write. */
+  readonly preparations: readonly string[];
+  /** Rules to delete by hand before the clean-up. Shown only then, because an earlier deletion loses them. */
+  readonly deletions: readonly string[];
   /** The steps by hand that remove what the tool leaves, in order. */
   readonly leftovers: readonly string[];
   /** What is unknown or cannot be expressed. When not empty, the move is incomplete. */
@@ -106,7 +110,20 @@ export function planMigration(
     list: given.list && readMoveList(given.list, cluster.list),
     byList: given.byList,
   };
-  const places = placeSources(reading.sources, judged, cluster, given.newSourcesIn);
+  const adoptedTitles = new Set(
+    judged.flatMap(({ object, source, state }) =>
+      source?.copyName === object.name && state === "adopted" ? [source.title] : [],
+    ),
+  );
+  const known = reading.sources.filter(
+    ({ isRuleless, title, object }) =>
+      isRuleless !== true ||
+      adoptedTitles.has(title) ||
+      (object &&
+        (Object.keys(secretcastWords(object)).length > 0 || isListed(object, context.list))),
+  );
+  const moved = known.filter(({ title }) => adoptedTitles.has(title));
+  const places = placeSources(known, judged, cluster, given.newSourcesIn);
   const sources = places.map(({ old: source, place, object, problem }) => {
     const moved = moveSource(source, place, object, context);
     return problem === undefined ? moved : refused(moved, problem);
@@ -139,6 +156,8 @@ export function planMigration(
     flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
     besides: reading.besides,
+    preparations: reading.preparations ?? [],
+    deletions: reading.deletionsFor?.(moved) ?? [],
     leftovers: reading.leftovers?.(moving, adopted) ?? [],
     problems,
   };

@@ -2,7 +2,7 @@
 // one. No request deletes anything. Only the request for a new source holds data.
 import { newSource, type MovedContent } from "./moved-content.ts";
 import { secretcastWords, type MovedSource } from "./moved-source.ts";
-import type { MoveList } from "./list-moves.ts";
+import { isListed, type MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
@@ -146,12 +146,13 @@ function patch(what: string, object: OldObject, operations: readonly Operation[]
  * Removes the old tool's keys from sources, copies and mirrors that are managed now, and from copies the
  * marks of others that the tool copied.
  */
-export function cleanupRequests({ tool, sources, copies }: Migration): CleanupRequests {
+export function cleanupRequests({ tool, sources, copies, list }: Migration): CleanupRequests {
   // A Secret may be a source and marked as a copy of itself.
   const ofSources = new Map<string, MoveRequest>();
   for (const { object, write, entry } of sources) {
     if (!object || write !== "none") continue;
-    if (!entry && Object.keys(secretcastWords(object)).length === 0) continue;
+    const moved = entry !== undefined || isListed(object, list);
+    if (!moved && Object.keys(secretcastWords(object)).length === 0) continue;
     addIf(
       ofSources,
       object,

@@ -1,6 +1,7 @@
 // Translates the namespaces of a tool's rule into annotations of secretcast. It uses globs and a selector
 // where they are exact. Otherwise it lists the namespaces that the rule names now, and reports the move as
 // incomplete, because it would miss namespaces that are created later.
+import { needless, withoutSystem } from "./exclusions.ts";
 import type { MoveContext } from "./move-context.ts";
 import { patternKey, shownPattern, type PatternUse } from "../oldtools/old-patterns.ts";
 import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
@@ -37,12 +38,31 @@ export function newWords(
   context: MoveContext,
 ): NewWords {
   const words = what === "push" ? PUSH : PULL;
-  const { targets, notes, leftOut } = readablePart(given, words, context);
-  const set = namesOf(targets, context.old, context.answers);
+  const { targets: whole, notes, leftOut } = readablePart(given, words, context);
+  const { targets, dropped } = withoutSystem(whole, context);
+  const set = namesOf(whole, context.old, context.answers);
   if (set.kind === "unknown") return { ...NO_WORDS, notes, problem: `${words.list}: ${set.why}` };
   const names = [...set.names].filter((name) => name !== own).toSorted();
+  const listed = given.matches.find(({ kind }) => kind === "listed");
+  if (listed?.kind === "listed" && names.length > 0) {
+    const annotations = { [annotationKey(words.list)]: names.join(",") };
+    return {
+      ...NO_WORDS,
+      annotations,
+      notes,
+      incomplete: [listedNow(words, listed.why, names.length)],
+    };
+  }
   const isExact = (annotations: StringMap | undefined): annotations is StringMap =>
-    annotations !== undefined && says(annotations, words, names, own, context.namespaces, targets);
+    annotations !== undefined &&
+    says(
+      annotations,
+      words,
+      names,
+      own,
+      context.namespaces.filter(({ name }) => !dropped.has(name)),
+      targets,
+    );
   const exact = wordsOf(targets, words);
   if (isExact(exact)) {
     const doubtful = names.length === 0 ? meantAsGlobs(targets, words) : [];
@@ -53,6 +73,9 @@ export function newWords(
     return { ...partial, notes, incomplete: [...leftOut, ...partial.incomplete] };
   }
   if (names.length === 0) {
+    if (listed?.kind === "listed") {
+      return { ...NO_WORDS, notes, incomplete: [listedNow(words, listed.why, 0)] };
+    }
     const reasons = [...leftOut, ...(partial?.incomplete ?? [beyondGlobs(words, 0)])];
     const advice = `${words.list}: set ${annotationKey(words.list)} yourself`;
     return { ...NO_WORDS, notes, incomplete: [...reasons, advice] };
@@ -66,6 +89,12 @@ const NO_WORDS: NewWords = { annotations: {}, notes: [], incomplete: [], problem
 
 function beyondGlobs({ list }: WordPair, count: number): string {
   return `${list}: globs and a selector cannot express its rule; the ${count} namespaces of now are listed by name, and a later one must be added by hand`;
+}
+
+function listedNow({ list }: WordPair, why: string, count: number): string {
+  const rest = `set ${annotationKey(list)} yourself`;
+  if (count === 0) return `${list}: ${why}, and it has no copy now; ${rest}`;
+  return `${list}: ${why}; the ${count} namespaces with a copy of now are listed by name, and a later one must be added by hand`;
 }
 
 type Readable = {
@@ -144,7 +173,8 @@ function withoutGlob(use: PatternUse, { list }: WordPair, count: number): string
 // nothing, its author may have meant a glob.
 function meantAsGlobs(targets: OldTargets, { list }: WordPair): readonly string[] {
   const uses = factorsOf(targets).flatMap(({ patterns }) => patterns);
-  const texts = uses.map(({ pattern }) => pattern.replaceAll(/^\^|\$$/g, ""));
+  const expressions = uses.filter(({ engine }) => engine !== "glob");
+  const texts = expressions.map(({ pattern }) => pattern.replaceAll(/^\^|\$$/g, ""));
   return [...new Set(texts)]
     .filter((text) => /^[a-z0-9-]*\*[a-z0-9*-]*$/.test(text))
     .map(
@@ -228,23 +258,12 @@ function texts(
   excluded: readonly string[],
   selector: string | undefined,
 ): StringMap {
-  const excluding = needless(globs, selector, excluded) ? [] : excluded;
+  const excluding = excluded.filter((glob) => !needless(globs, selector, glob));
   const list = [...globs, ...excluding.map((glob) => `!${glob}`)].join(",");
   return {
     ...(list === "" ? {} : { [annotationKey(words.list)]: list }),
     ...(selector === undefined ? {} : { [annotationKey(words.selector)]: selector }),
   };
-}
-
-// Exclusions are needless for a list of names that matches none of them.
-function needless(
-  globs: readonly string[],
-  selector: string | undefined,
-  excluded: readonly string[],
-): boolean {
-  if (selector !== undefined || globs.some((glob) => /[*?]/.test(glob))) return false;
-  const list = parseGlobList(excluded.join(","), NAMESPACE_GLOBS);
-  return list.ok && !globs.some((name) => list.value.matches(name));
 }
 
 // Verifies the annotations with secretcast's own parser and rule, for every existing namespace.

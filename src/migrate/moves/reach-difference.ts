@@ -36,7 +36,7 @@ export function reachDifference(
 }
 
 function reachedBefore(
-  { object, copyName, push }: OldSource,
+  { object, copyName, push, served }: OldSource,
   place: Ref,
   { old, answers }: MoveContext,
 ): ReadonlySet<string> {
@@ -44,7 +44,9 @@ function reachedBefore(
   if (set?.kind !== "names") return new Set();
   const self = object ?? place;
   return new Set(
-    [...set.names].filter((name) => name !== self.namespace || copyName !== self.name),
+    [...set.names]
+      .filter((name) => served === undefined || served.has(name))
+      .filter((name) => name !== self.namespace || copyName !== self.name),
   );
 }
 

@@ -16,6 +16,8 @@ export type OldObject = Ref & {
   readonly type: string;
   readonly immutable: boolean;
   readonly data: SecretData;
+  /** The texts of a ConfigMap. Empty for other kinds. */
+  readonly texts: StringMap;
   readonly finalizers: readonly string[];
   readonly owners: readonly OldOwner[];
   /** Has a map of labels, of annotations. */
@@ -188,6 +190,7 @@ function readOldObject(raw: unknown): OldObject | undefined {
     type: stringOf(object.type) || "Opaque",
     immutable: object.immutable === true,
     data: kind === "Secret" ? dataOf(raw) : new SecretData(KINDS.Secret, {}),
+    texts: kind === "ConfigMap" ? stringsOf(object.data) : {},
     finalizers: textsOf(finalizers) ?? [],
     owners: Array.isArray(owners) ? owners.map(readOwner) : [],
     labelled: typeof labels === "object" && labels !== null,

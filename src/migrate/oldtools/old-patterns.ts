@@ -1,4 +1,4 @@
-// Namespace patterns of other tools: regular expressions of RE2, Python and .NET. This module does not
+// Namespace patterns of other tools: regular expressions of RE2, Python and .NET, and globs. This module does not
 // match them. The caller matches them in a thread that can be stopped, and passes the answers.
 import { parsePattern, type PatternEngine } from "./pattern-syntax.ts";
 
@@ -7,7 +7,8 @@ import { parsePattern, type PatternEngine } from "./pattern-syntax.ts";
  * from its beginning to its end, where only the first match counts.
  */
 export type PatternUse = {
-  readonly engine: PatternEngine;
+  /** A glob is one of ours: "*" is any run of characters, "?" exactly one, and the whole name matches. */
+  readonly engine: PatternEngine | "glob";
   readonly mode: "search" | "prefix" | "cover";
   readonly pattern: string;
 };
@@ -42,6 +43,9 @@ export function patternQuestion(use: PatternUse): PatternQuestion | PatternAnswe
   if (engine === "RE2") {
     return { key, engine: "RE2", source: pattern, flags: "", cover: false };
   }
+  if (engine === "glob") {
+    return { key, engine: "JavaScript", source: globSource(pattern), flags: "s", cover: false };
+  }
   const parsed = parsePattern(engine, pattern);
   if (parsed.kind === "refused") return { kind: "refused" };
   if (parsed.kind === "unknown") {
@@ -51,6 +55,15 @@ export function patternQuestion(use: PatternUse): PatternQuestion | PatternAnswe
   const { source, flags } = parsed;
   const anchored = mode === "prefix" ? `^(?:${source})` : source;
   return { key, engine: "JavaScript", source: anchored, flags, cover: mode === "cover" };
+}
+
+function globSource(glob: string): string {
+  const parts = glob.replaceAll(/\*+/g, "*").split(/([*?])/);
+  const source = parts.map((part) => {
+    if (part === "*") return ".*";
+    return part === "?" ? "." : part.replaceAll(/[\\^$.|+()[\]{}]/g, String.raw`\$&`);
+  });
+  return `^${source.join("")}$`;
 }
 
 const LONGEST_SHOWN = 80;

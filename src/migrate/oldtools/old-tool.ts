@@ -14,6 +14,7 @@ export const OLD_TOOLS = [
   "replicator",
   "kubed",
   "clustersecret",
+  "kyverno",
   "projection",
   "external-secrets",
 ] as const;
@@ -29,7 +30,9 @@ export type OldMatch =
       readonly patterns: readonly PatternUse[];
       readonly selector: string | undefined;
     }
-  | { readonly kind: "annotated"; readonly annotation: string };
+  | { readonly kind: "annotated"; readonly annotation: string }
+  /** The namespaces of now, because nothing else expresses the rule. `why` says what cannot be expressed. */
+  | { readonly kind: "listed"; readonly names: ReadonlySet<string>; readonly why: string };
 
 /** Namespaces that all matches accept and no pattern of `except` matches. */
 export type OldTargets = {
@@ -56,6 +59,13 @@ export type OldSource = {
   readonly copyName: string;
   readonly push: OldTargets | undefined;
   readonly allow: OldTargets | undefined;
+  /**
+   * Namespaces that it has served, for a tool whose rule serves no namespace that was there before. Undefined
+   * when it serves all that `push` names.
+   */
+  readonly served?: ReadonlySet<string>;
+  /** Its rule no longer exists. It counts only if it is moved already. */
+  readonly isRuleless?: boolean;
   /** Keys of its data. Undefined means all. */
   readonly keys: readonly string[] | undefined;
   /** Undefined when it is unknown. */
@@ -106,6 +116,10 @@ export type OldReading = {
   readonly besides: readonly string[];
   /** Rules of the tool that belong to no source, with the reason why they do not move. */
   readonly problems?: readonly string[];
+  /** What to change by hand before the first write. */
+  readonly preparations?: readonly string[];
+  /** What to delete by hand before the clean-up, when copies of these sources are moved. */
+  deletionsFor?(moved: readonly OldSource[]): readonly string[];
   /**
    * What remains after the clean-up, as steps by hand in their order: custom resources, finalizers, webhooks
    * and definitions. `moving`: the rules that move. `copies`: the places of copies of secretcast.
@@ -145,6 +159,8 @@ export type OldTool = {
   readonly owner?: { readonly group: string; readonly kind: string };
   /** Its own kinds that are read. A kind that the API server does not serve has no objects. */
   readonly resources: readonly OldResource[];
+  /** Kinds of others in which it leaves something. They are read for `leftovers` alone, and only in a cluster. */
+  readonly traces?: readonly OldResource[];
   readonly running: OldRunning;
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */
   readonly optIn: boolean;
@@ -195,6 +211,7 @@ function testOf(match: OldMatch, answers: PatternAnswers): Test | string {
   if (match.kind === "annotated") {
     return ({ annotations }) => Object.hasOwn(annotations, match.annotation);
   }
+  if (match.kind === "listed") return ({ name }) => match.names.has(name);
   const named = anyOf(match.patterns, answers);
   if (typeof named === "string" || match.selector === undefined) return named;
   const selector = parseSelector(match.selector);

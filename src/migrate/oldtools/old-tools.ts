@@ -2,6 +2,7 @@
 import { clustersecret } from "./clustersecret.ts";
 import { externalSecrets } from "./external-secrets.ts";
 import { kubed } from "./kubed.ts";
+import { kyverno } from "./kyverno.ts";
 import type { OldTool, OldToolName } from "./old-tool.ts";
 import { projection } from "./projection.ts";
 import { reflector } from "./reflector.ts";
@@ -13,6 +14,7 @@ export const OLD_TOOL: Readonly<Record<OldToolName, OldTool>> = {
   replicator,
   kubed,
   clustersecret,
+  kyverno,
   projection,
   "external-secrets": externalSecrets,
   tgik,

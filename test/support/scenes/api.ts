@@ -6,6 +6,7 @@ import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,
+  type KubeObject,
   NAMESPACES,
   resourcePath,
   type Resource,
@@ -77,11 +78,12 @@ export class Api {
   async createNamespace(
     name: string,
     metadata: Pick<Metadata, "labels" | "annotations"> = {},
-  ): Promise<void> {
+  ): Promise<KubeObject> {
     const body = { apiVersion: "v1", kind: "Namespace", metadata: { ...metadata, name } };
     const path = resourcePath(NAMESPACES);
-    await this.client.request({ method: "POST", path, body, what: `create namespace ${name}` });
     // On the real server a namespace takes Secrets as soon as admission has seen it: at once.
+    const what = `create namespace ${name}`;
+    return this.client.request<KubeObject>({ method: "POST", path, body, what });
   }
 
   async patchNamespace(name: string, metadata: Merge): Promise<void> {

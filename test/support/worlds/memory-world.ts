@@ -75,9 +75,12 @@ export class MemoryWorld {
       signal: new AbortController().signal,
     };
     const look = (): Promise<Looked> => this.#look(client);
+    const tool = OLD_TOOL[this.#world];
+    // Rules that moved are deleted by hand before the clean-up.
+    if (cleanup && tool.running.kind === "disarmed") this.#scene.customs = [];
     const run = async (): Promise<number> => {
       const first = await look();
-      const wish = { ...WISH, tool: OLD_TOOL[this.#world], cleanup, byList: this.#byList };
+      const wish = { ...WISH, tool, cleanup, byList: this.#byList };
       return performMove({ first, look, wish, flags: readKubectlFlags({}, {}), program });
     };
     const code = await Promise.race([run(), died.promise]);

@@ -1,5 +1,5 @@
 // A recorded world in an API server, and a move of it: marks name UIDs and versions of the cluster in
-// which they were recorded, so the loader writes into them what the objects have here.
+// which they were recorded, so the loader writes into annotations and labels what the objects have here.
 import {
   carryOut,
   type MoveResult,
@@ -13,7 +13,7 @@ import { refText } from "../../../src/text/names.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
-import { NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { after, type TestContext } from "node:test";
@@ -53,8 +53,8 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   readonly scene: Stage;
   readonly world: WorldName;
   readonly #secrets = new Set<string>();
-  /** The world's objects of the tool's own kinds, by the path of their list. */
-  readonly #customs: ReadonlyMap<string, unknown>;
+  /** Objects of the tool's own kinds, as the API server has them by now. */
+  customs: readonly OfAKind[];
 
   readonly #byList: boolean;
   /** Namespaces of earlier tests that go meanwhile, on a shared server. */
@@ -64,7 +64,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     this.#byList = byList;
     this.scene = scene;
     this.world = world;
-    this.#customs = customLists(world);
+    this.customs = worldObjects(world);
   }
 
   /** Makes the namespaces and Secrets; whose mark names another comes after it. */
@@ -81,12 +81,16 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     this.#going = new Set(going.map(({ metadata }) => metadata.name));
     const objects = worldObjects(this.world);
     const named = objects.filter(({ kind }) => kind === "Namespace");
-    await Promise.all([...named.map((one) => this.#makeNamespace(one)), this.#makeOwn()]);
     const texts = new Map<string, string>();
+    await Promise.all([...named.map((one) => this.#makeNamespace(one, texts)), this.#makeOwn()]);
+    const maps = objects.filter(({ kind }) => kind === "ConfigMap");
+    await Promise.all(maps.map((one) => this.#makeConfigMap(one, texts)));
     const secrets = objects.filter(({ kind }) => kind === "Secret");
     const marked = (one: WorldObject): boolean =>
-      Object.keys(one.metadata.annotations ?? {}).some((key) =>
-        /replicated-from-version|appscode.com\/origin$/.test(key),
+      [one.metadata.annotations, one.metadata.labels].some((marks = {}) =>
+        Object.keys(marks).some((key) =>
+          /replicated-from-version|appscode.com\/origin$|kyverno.io\/source-uid$/.test(key),
+        ),
       );
     const first = secrets.filter((one) => !marked(one) || isSource(one));
     await Promise.all(first.map((one) => this.#makeSecret(one, texts)));
@@ -137,10 +141,22 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
       open: (request) => client.open(request),
       close: () => Promise.resolve(),
       request: async <T>(request: ApiRequest): Promise<T> => {
-        const list = this.#customs.get(request.path.replace(/\?.*/, ""));
+        const list = this.customList(request.path);
         return list === undefined ? client.request<T>(request) : (list as T);
       },
     };
+  }
+
+  /** The answer to a list of one of the tool's own kinds. */
+  customList(path: string): unknown {
+    const plain = path.replace(/\?.*/, "");
+    for (const { group, versions, plural, kind } of OLD_TOOL[this.world].resources) {
+      const [version = ""] = versions;
+      if (plain !== resourcePath({ group, version, plural, kind })) continue;
+      const items = this.customs.filter((one) => one.kind === kind);
+      return listBody(`${group}/${version}`, kind, items);
+    }
+    return undefined;
   }
 
   async plan(client = this.client): Promise<Migration> {
@@ -183,29 +199,30 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     );
   }
 
-  /** Instead of the world: as kubed leaves a cluster of so many namespaces and sources. */
+  /** Instead of the world: as its tool leaves a cluster of so many namespaces and sources. */
   async loadMany(t: TestContext, namespaces: number, sources: number): Promise<void> {
     t.after(() => this.#unload());
-    await this.#makeNamespace(manyNamespace("many-central"));
+    const many = MANY[this.world];
+    if (!many) throw new Error(`test: ${this.world} has no such cluster`);
+    const uids = new Map<string, string>();
+    await this.#makeNamespace(manyNamespace("many-central"), uids);
     await this.#makeOwn();
     const names = Array.from({ length: namespaces }, (_, index) => `many-${index}`);
-    await inTurns(names, (name) => this.#makeNamespace(manyNamespace(name, { many: "yes" })));
+    await inTurns(names, (name) => this.#makeNamespace(manyNamespace(name, { many: "yes" }), uids));
+    const rules = Array.from({ length: sources }, (_, index) => many.rule?.(`shared-${index}`));
+    this.customs = rules.filter((rule) => rule !== undefined);
     for (let index = 0; index < sources; index++) {
       const [name, data] = [
         `shared-${index}`,
         { token: Buffer.from(`v-${index}`).toString("base64") },
       ];
-      const annotations = { "kubed.appscode.com/sync": "many=yes" };
+      const annotations = many.source;
       const { metadata } = await this.#post("many-central", name, { data }, { annotations });
-      const origin = { namespace: "many-central", name, uid: metadata.uid };
-      const marks = {
-        labels: {
-          "kubed.appscode.com/origin.name": name,
-          "kubed.appscode.com/origin.namespace": "many-central",
-        },
-        annotations: { "kubed.appscode.com/origin": JSON.stringify(origin) },
-      };
-      await inTurns(names, (namespace) => this.#post(namespace, name, { data }, marks));
+      const marksIn = (namespace: string): object =>
+        many.marks(name, metadata.uid, uids.get(namespace) ?? "");
+      await inTurns(names, (namespace) =>
+        this.#post(namespace, name, { data }, marksIn(namespace)),
+      );
     }
   }
 
@@ -224,13 +241,14 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     });
   }
 
-  async #makeNamespace({ metadata }: WorldObject): Promise<void> {
+  async #makeNamespace({ metadata }: WorldObject, texts: Map<string, string>): Promise<void> {
     const { name, labels = {}, annotations = {} } = metadata;
     const { api, sandbox } = this.scene;
     if (!THERE_ALREADY.has(name)) {
       if (!sandbox) made.add(name);
       try {
-        await api.createNamespace(name, { labels, annotations });
+        const created = await api.createNamespace(name, { labels, annotations });
+        texts.set(metadata.uid || name, created.metadata.uid);
         return;
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== "alreadyExists") throw error;
@@ -243,11 +261,35 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
       path,
       what: `get ${name}`,
     });
+    texts.set(metadata.uid || name, found.metadata.uid);
     const before = Object.keys(found.metadata.annotations ?? {}).map((key) => [key, null]);
     await api.patchNamespace(name, {
       labels,
       annotations: { ...Object.fromEntries(before), ...annotations },
     });
+  }
+
+  // Which ConfigMaps a tool reads, and those that it copies. They go with their namespace.
+  async #makeConfigMap(object: WorldObject, texts: ReadonlyMap<string, string>): Promise<void> {
+    const { metadata, kind, apiVersion, ...rest } = object;
+    const { name, namespace = "", labels, annotations } = metadata;
+    const body = {
+      apiVersion,
+      kind,
+      ...rest,
+      metadata: { name, namespace, annotations, labels: here(labels, texts) },
+    };
+    const path = resourcePath(CONFIG_MAPS, namespace);
+    try {
+      await this.client.request({
+        method: "POST",
+        path,
+        what: `create ${namespace}/${name}`,
+        body,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== "alreadyExists") throw error;
+    }
   }
 
   async #makeOwn(): Promise<void> {
@@ -257,16 +299,10 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
 
   async #makeSecret(object: WorldObject, texts: Map<string, string>): Promise<void> {
     const { metadata, kind: _kind, apiVersion: _version, ...rest } = object;
-    const { name, namespace = "", labels, annotations = {}, ownerReferences } = metadata;
-    const here = Object.entries(annotations).map(([key, value]) => {
-      let text = texts.get(value) ?? value;
-      for (const [old, now] of texts)
-        if (text.includes(`"${old}"`)) text = text.replaceAll(`"${old}"`, `"${now}"`);
-      return [key, text] as const;
-    });
+    const { name, namespace = "", labels, annotations, ownerReferences } = metadata;
     const made = await this.#post(namespace, name, rest, {
-      labels,
-      annotations: Object.fromEntries(here),
+      labels: here(labels, texts),
+      annotations: here(annotations, texts),
       ownerReferences,
     });
     texts.set(metadata.uid, made.metadata.uid);
@@ -280,12 +316,55 @@ function ownClient(): ApiClient {
   return createClient(loadKubeConfig({ kubeconfig }), options);
 }
 
-function customLists(world: WorldName): ReadonlyMap<string, unknown> {
-  return new Map(
-    OLD_TOOL[world].resources.map(({ group, versions: [version = ""], plural, kind }) => {
-      const items = worldObjects(world).filter((one) => one.kind === kind);
-      const path = resourcePath({ group, version, plural, kind });
-      return [path, listBody(`${group}/${version}`, kind, items)];
+type OfAKind = { readonly kind: string };
+
+/** How a tool's source and copies are marked, and the rule where it is an object of its own. */
+type Many = {
+  readonly source: Readonly<Record<string, string>>;
+  marks(name: string, uid: string, namespaceUid: string): object;
+  rule?(name: string): OfAKind;
+};
+
+const MANY: Partial<Record<WorldName, Many>> = {
+  kubed: {
+    source: { "kubed.appscode.com/sync": "many=yes" },
+    marks: (name, uid) => ({
+      labels: {
+        "kubed.appscode.com/origin.name": name,
+        "kubed.appscode.com/origin.namespace": "many-central",
+      },
+      annotations: {
+        "kubed.appscode.com/origin": JSON.stringify({ namespace: "many-central", name, uid }),
+      },
+    }),
+  },
+  kyverno: {
+    source: {},
+    marks: (name, uid, namespaceUid) => ({
+      labels: {
+        "app.kubernetes.io/managed-by": "kyverno",
+        "generate.kyverno.io/policy-name": name,
+        "generate.kyverno.io/policy-namespace": "",
+        "generate.kyverno.io/rule-name": "copy",
+        "generate.kyverno.io/source-uid": uid,
+        "generate.kyverno.io/trigger-uid": namespaceUid,
+      },
+    }),
+    rule: (name) => clonePolicy(name, { namespace: "many-central", name }, { many: "yes" }),
+  },
+};
+
+/** With what the objects have here in place of what they had where they were recorded. */
+function here(
+  marks: Readonly<Record<string, string>> = {},
+  texts: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(marks).map(([key, value]) => {
+      let text = texts.get(value) ?? value;
+      for (const [old, now] of texts)
+        if (text.includes(`"${old}"`)) text = text.replaceAll(`"${old}"`, `"${now}"`);
+      return [key, text];
     }),
   );
 }
@@ -306,6 +385,28 @@ async function inTurns<T>(items: readonly T[], make: (item: T) => Promise<unknow
   for (let at = 0; at < items.length; at += AT_ONCE) {
     await Promise.all(items.slice(at, at + AT_ONCE).map(make));
   }
+}
+
+/** A ClusterPolicy with one rule, "copy", to the namespaces with these labels. */
+function clonePolicy(
+  name: string,
+  clone: { readonly namespace: string; readonly name: string },
+  matchLabels: Readonly<Record<string, string>>,
+): OfAKind {
+  const resources = { kinds: ["Namespace"], selector: { matchLabels } };
+  const generate = {
+    apiVersion: "v1",
+    kind: "Secret",
+    name: clone.name,
+    namespace: "{{request.object.metadata.name}}",
+    synchronize: true,
+    generateExisting: true,
+    clone,
+  };
+  const rules = [{ name: "copy", match: { any: [{ resources }] }, generate }];
+  const metadata = { name, uid: `uid of ${name}`, resourceVersion: "1" };
+  const policy = { apiVersion: "kyverno.io/v1", kind: "ClusterPolicy", metadata, spec: { rules } };
+  return policy;
 }
 
 function isSource({ metadata }: WorldObject): boolean {

@@ -10,6 +10,7 @@ export const WORLDS = [
   "kubed",
   "clustersecret",
   "tgik",
+  "kyverno",
   "projection",
   "external-secrets",
 ] as const;

@@ -1,0 +1,209 @@
+// Kyverno keeps running for its other policies. What it writes meanwhile, when a move and its clean-up are
+// refused, and that the printed commands make them possible.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { resourcePath, SECRETS, type KubeObject } from "../../src/kube/rest/resource.ts";
+import { listBody } from "../support/api-server/list-body.ts";
+import { openScene } from "../support/scenes/scene.ts";
+import { applied } from "../support/worlds/kubectl-lines.ts";
+import { openMigrateStage, type MigrateStage } from "../support/worlds/migrate-stage.ts";
+import { WorldScene } from "../support/worlds/world-scene.ts";
+
+/** A Pod of Kyverno is in each list of Pods. */
+function running({ proxy }: MigrateStage): void {
+  const others = proxy.rule;
+  const metadata = { name: "kyverno-1", namespace: "kyverno", uid: "u", resourceVersion: "1" };
+  const spec = { containers: [{ image: "reg.kyverno.io/kyverno/background-controller:v1.19.1" }] };
+  const body = listBody("v1", "Pod", [{ metadata, spec }]);
+  proxy.rule = (request) =>
+    request.path.endsWith("/pods") ? { kind: "answer", status: 200, body } : others(request);
+}
+
+const INCLUDING = "--include-system-namespaces";
+const EVERY = [INCLUDING, "--write", "--yes"] as const;
+
+test("while Kyverno runs, a rule that synchronizes stops the move, and the printed commands make it possible until the clean-up", async (t) => {
+  const opened = await openMigrateStage(t, "kyverno");
+  const { stage, migrate } = opened;
+  running(opened);
+  const before = await stage.versions();
+  const contents = await stage.contents();
+  const refused = await migrate(...EVERY);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /secretcast: Pod kyverno\/kyverno-1 runs kyverno, whose rules would undo the move or delete copies/,
+  );
+  assert.match(
+    refused.stderr,
+    /first: ClusterPolicy token-a\/token: set synchronize: false and orphan/,
+  );
+  assert.deepEqual(await stage.versions(), before, "nothing is written");
+
+  stage.customs = applied(stage.customs, refused.stderr);
+  const moved = await migrate(...EVERY);
+  assert.equal(moved.code, 2, "what cannot be expressed is named");
+  assert.match(moved.stderr, /written: 20 sources, 0 namespaces, 59 copies adopted\n/);
+  assert.match(moved.stderr, /, 59 copies are ours with the data that they had, /);
+  const again = await migrate(...EVERY);
+  assert.match(again.stderr, /written: 0 sources, 0 namespaces, 0 copies adopted\n/);
+
+  const early = await migrate("--cleanup", ...EVERY);
+  assert.equal(early.code, 1);
+  assert.match(early.stderr, /whose rules would undo the clean-up/);
+  assert.match(early.stderr, /first: kubectl delete clusterpolicy.kyverno.io token-a\n/);
+
+  stage.customs = applied(stage.customs, early.stderr);
+  assert.match((await migrate("--cleanup", INCLUDING)).stdout, /^clean up Secret [^\n]+\n/);
+  const cleaned = await migrate("--cleanup", ...EVERY);
+  assert.equal(cleaned.code, 0, cleaned.stdout + cleaned.stderr);
+  assert.match(cleaned.stderr, /verified: 0 objects bear traces still\n/);
+  assert.deepEqual(await stage.contents(), contents, "no copy is lost, and no data changed");
+  const labelsAt = async (namespace: string, name: string): Promise<readonly string[]> =>
+    Object.keys((await stage.scene.api.secret(namespace, name))?.metadata.labels ?? {}).toSorted();
+  const own = ["app.kubernetes.io/managed-by", "team"];
+  assert.deepEqual(await labelsAt("team-a", "registry-pull"), own);
+  const ofSource = await labelsAt("platform", "registry-pull");
+  assert.ok(!ofSource.some((key) => key.includes("kyverno")));
+  const left = await labelsAt("team-a", "starter");
+  assert.ok(
+    left.some((key) => key.includes("kyverno")),
+    "not ours",
+  );
+});
+
+test("a rule that synchronizes again stops a move that was possible, and a pending request does too", async (t) => {
+  const opened = await openMigrateStage(t, "kyverno");
+  const { stage, migrate } = opened;
+  running(opened);
+  const before = await stage.versions();
+  const armed = stage.customs;
+  const disarmed = applied(armed, (await migrate(...EVERY)).stderr);
+  const pending = {
+    apiVersion: "kyverno.io/v2",
+    kind: "UpdateRequest",
+    metadata: { namespace: "kyverno", name: "ur-1", uid: "u", resourceVersion: "1" },
+    spec: { requestType: "generate", policy: "token-a" },
+    status: { state: "Pending" },
+  };
+  stage.customs = [...disarmed, pending];
+  const waiting = await migrate(...EVERY);
+  assert.equal(waiting.code, 1);
+  assert.match(
+    waiting.stderr,
+    /first: UpdateRequest kyverno\/ur-1 of token-a is pending: wait until it is done/,
+  );
+  stage.customs = disarmed.map((one, at) => {
+    const old = armed[at];
+    return old && JSON.stringify(old).includes('"name":"token-b"') ? old : one;
+  });
+  const rearmed = await migrate(...EVERY);
+  assert.equal(rearmed.code, 1);
+  assert.match(rearmed.stderr, /first: ClusterPolicy token-b\/token: set synchronize: false/);
+  assert.deepEqual(await stage.versions(), before);
+});
+
+test("with Kyverno scaled to zero, the clean-up still asks for the deletion of the rules that moved", async (t) => {
+  const { stage, migrate } = await openMigrateStage(t, "kyverno");
+  const nothing = await migrate("--cleanup", INCLUDING);
+  assert.doesNotMatch(nothing.stdout, /kubectl/, "nothing is ours yet, so no rule may be deleted");
+  assert.match((await migrate(...EVERY)).stderr, /59 copies adopted/);
+  const moved = await stage.versions();
+  const early = await migrate("--cleanup", ...EVERY);
+  assert.equal(early.code, 1);
+  assert.match(early.stderr, /rules of kyverno that moved still exist and would undo the clean-up/);
+  assert.deepEqual(await stage.versions(), moved);
+  stage.customs = applied(stage.customs, early.stdout);
+  assert.equal((await migrate("--cleanup", ...EVERY)).code, 0);
+});
+
+test("webhooks that Kyverno left behind are named, with the version that decides what a deletion does", async (t) => {
+  const { proxy, migrate } = await openMigrateStage(t, "kyverno");
+  const others = proxy.rule;
+  const metadata = { uid: "u", resourceVersion: "1" };
+  const name = "kyverno-resource-validating-webhook-cfg";
+  const labels = { "webhook.kyverno.io/managed-by": "kyverno" };
+  const containers = [{ name: "kyverno", image: "reg.kyverno.io/kyverno/kyverno:v1.17.2" }];
+  const deployment = {
+    metadata: { ...metadata, namespace: "kyverno", name: "kyverno-admission-controller" },
+    spec: { template: { spec: { containers } } },
+  };
+  const kind = "ValidatingWebhookConfiguration";
+  const hooks = listBody("admissionregistration.k8s.io/v1", kind, [
+    { metadata: { ...metadata, name, labels } },
+  ]);
+  const deployments = listBody("apps/v1", "Deployment", [deployment]);
+  proxy.rule = (request) => {
+    const ofHooks = request.path.endsWith("/validatingwebhookconfigurations") ? hooks : undefined;
+    const body = request.path.endsWith("/deployments") ? deployments : ofHooks;
+    return body ? { kind: "answer", status: 200, body } : others(request);
+  };
+  const { stdout } = await migrate(INCLUDING);
+  assert.match(stdout, /Kyverno 1\.17\.2 keeps the copies of a deleted rule, and then updates no/);
+  assert.ok(stdout.includes(`(${kind} ${name})`));
+});
+
+/** Kyverno writes the copy anew, by an update of all of it, with every annotation of its source. */
+async function rewritten(client: ApiClient, copy: KubeObject, recorded: KubeObject): Promise<void> {
+  const { namespace = "", name, uid, resourceVersion } = copy.metadata;
+  const path = resourcePath(SECRETS, namespace, name);
+  const { labels } = recorded.metadata;
+  const home = resourcePath(SECRETS, "platform", name);
+  const source = await client.request<KubeObject>({ method: "GET", path: home, what: "get" });
+  const { annotations } = source.metadata;
+  const metadata = { namespace, name, uid, resourceVersion, labels, annotations };
+  const body = { ...recorded, apiVersion: "v1", kind: "Secret", metadata };
+  await client.request({ method: "PUT", path, what: "Kyverno's update", body });
+}
+
+for (const moment of ["before", "after"] as const) {
+  test(`what Kyverno writes ${moment} our write stays its own, and a later run adopts the copy`, async (t) => {
+    const scene = await openScene(t);
+    const stage = new WorldScene(scene, "kyverno");
+    await stage.load(t);
+    const contents = await stage.contents();
+    const { client } = stage;
+    const path = resourcePath(SECRETS, "team-a", "registry-pull");
+    const get = (): Promise<KubeObject> => client.request({ method: "GET", path, what: "get" });
+    const recorded = await get();
+    let wrote = 0;
+    const meddle = async (): Promise<void> => {
+      await scene.api.annotate("team-a", "registry-pull", { "example.com/seen": `${++wrote}` });
+      await rewritten(client, await get(), recorded);
+    };
+    const meddling: ApiClient = {
+      ...client,
+      request: async <T>(request: ApiRequest): Promise<T> => {
+        const isIt = wrote === 0 && request.method === "PATCH" && request.path === path;
+        if (isIt && moment === "before") await meddle();
+        const answer = await client.request<T>(request);
+        if (isIt && moment === "after") await meddle();
+        return answer;
+      },
+    };
+    const { result } = await stage.move({ client: meddling });
+    assert.equal(wrote, 1);
+    const refusal =
+      "adopt Secret team-a/registry-pull: somebody changed it meanwhile; left alone, run it again to look at it anew";
+    assert.deepEqual(result.failures, moment === "before" ? [refusal] : []);
+    assert.equal((await get()).metadata.annotations?.["secretcast.io/source"], undefined);
+    assert.deepEqual(await stage.contents(), contents);
+    const again = await stage.move();
+    assert.deepEqual(again.result.written, { sources: 0, namespaces: 0, copies: 1 });
+    assert.deepEqual(await stage.contents(), contents);
+    const [from = ""] = again.flags;
+    const namespaces = from.replace("--source-namespaces=", "");
+    const run = scene.start({
+      "source-namespaces": namespaces,
+      "include-system-namespaces": true,
+      once: true,
+    });
+    await run.ended;
+    const onCopy = run.outcomes.filter(({ kind, action }) => {
+      const { namespace, name } = action.place;
+      return kind === "done" && namespace === "team-a" && name === "registry-pull";
+    });
+    assert.deepEqual(onCopy, [], "nothing is written to the copy");
+  });
+}

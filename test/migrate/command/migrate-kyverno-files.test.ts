@@ -1,0 +1,145 @@
+// `migrate --from kyverno -f`: a repository as it is cloned.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { commandLine } from "../../support/programs/command-line.ts";
+
+const SECRET = `# The registry of all teams.
+apiVersion: v1
+kind: Secret
+metadata:
+  name: registry   # one for all
+  namespace: platform
+type: Opaque
+data:
+  token: bWFkZSB1cA==
+`;
+
+const RULE = `    - name: copy
+      match:
+        any:
+          - resources:
+              kinds: [Namespace]
+              names: ["team-*"]
+      generate:
+        apiVersion: v1
+        kind: Secret
+        name: registry
+        namespace: "{{request.object.metadata.name}}"
+        synchronize: true
+        clone:
+          namespace: platform
+          name: registry
+`;
+
+function policy(name: string, rules: string): string {
+  return `apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata:
+  name: ${name}
+spec:
+  rules:
+${rules}`;
+}
+
+const OTHER_POLICY = `apiVersion: iam.example.com/v1
+kind: Policy
+metadata:
+  name: not-of-kyverno
+spec:
+  rules: []
+`;
+
+function repository(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-kyverno-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(folder, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return folder;
+}
+
+const FROM = ["migrate", "--from", "kyverno"] as const;
+
+test("the annotations of a rule are put into the manifest of its source, and the policy stays", async (t) => {
+  const rules = policy("share", RULE);
+  const folder = repository(t, {
+    "secret.yaml": SECRET,
+    "policy.yaml": rules,
+    "other.yaml": OTHER_POLICY,
+  });
+  const { code, stdout, stderr } = await commandLine([...FROM, "-f", folder, "--write", "--yes"]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /\+ {2}annotations:\n\+ {4}secretcast.io\/to: "team-\*"\n/);
+  const written = readFileSync(join(folder, "secret.yaml"), "utf8");
+  const added = '  annotations:\n    secretcast.io/to: "team-*"\n';
+  assert.equal(written, SECRET.replace("metadata:\n", `metadata:\n${added}`));
+  assert.equal(readFileSync(join(folder, "policy.yaml"), "utf8"), rules);
+});
+
+test("a policy of a Helm chart is named and not guessed, whether its template is YAML or not", async (t) => {
+  const quoted = policy(
+    "quoted",
+    RULE.replace("namespace: platform", 'namespace: "{{ .Values.from }}"'),
+  );
+  const unquoted = policy(
+    "unquoted",
+    RULE.replace("namespace: platform", "namespace: {{ .Values.from }}"),
+  );
+  const folder = repository(t, {
+    "secret.yaml": SECRET,
+    "chart/templates/quoted.yaml": quoted,
+    "chart/templates/unquoted.yaml": unquoted,
+  });
+  const { code, stderr } = await commandLine([...FROM, "-R", "-f", folder]);
+  assert.equal(code, 2);
+  assert.match(stderr, /ClusterPolicy quoted\/copy: it is a template of Helm and cannot be read/);
+  assert.match(
+    stderr,
+    /unquoted\.yaml: this template contains a rule of kyverno, and is not edited/,
+  );
+});
+
+test("a policy that a repository contains twice is not taken for one of them", async (t) => {
+  const folder = repository(t, {
+    "secret.yaml": SECRET,
+    "eu/policy.yaml": policy("share", RULE),
+    "us/policy.yaml": policy("share", RULE.replace("team-*", "us-*")),
+  });
+  const { code, stderr } = await commandLine([...FROM, "-R", "-f", folder]);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /ClusterPolicy share is at .*eu.policy\.yaml:1 and .*us.policy\.yaml:1: layers/,
+  );
+});
+
+test("--print-patches prints the annotations, and first the edit that keeps Kyverno from deleting copies", async (t) => {
+  const folder = repository(t, { "secret.yaml": SECRET, "policy.yaml": policy("share", RULE) });
+  const { code, stdout } = await commandLine([...FROM, "-f", folder, "--print-patches"]);
+  assert.equal(code, 0);
+  const [first = "", ...rest] = stdout.split("\n");
+  assert.match(
+    first,
+    /^# Before --write: ClusterPolicy share\/copy: set synchronize: false and orphanDownstreamOnPolicyDelete: true: kubectl patch/,
+  );
+  assert.match(rest.join("\n"), /annotations:\n {4}secretcast.io\/to: team-\*\n/);
+});
+
+test("a source that something else creates is an entry of the source list with --by-list", async (t) => {
+  const made = SECRET.replace(
+    "metadata:\n",
+    "metadata:\n  annotations:\n    argocd.argoproj.io/tracking-id: platform\n",
+  );
+  const folder = repository(t, { "secret.yaml": made, "policy.yaml": policy("share", RULE) });
+  const { code, stdout } = await commandLine([...FROM, "-f", folder, "--by-list"]);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /platform\.registry: \|\n {2}secret: platform\/registry\n {2}to: "team-\*"\n/,
+  );
+});
