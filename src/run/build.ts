@@ -3,12 +3,14 @@ import { hostname } from "node:os";
 import { Apply } from "../controller/writes/apply.ts";
 import type { Config } from "../controller/settings/config.ts";
 import { Controller } from "../controller/sync/controller.ts";
+import { RecentChanges } from "../controller/state/recent-changes.ts";
 import { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { rulesOf } from "../controller/model/kinds.ts";
 import type { ClusterState, PlannerSettings } from "../controller/model/cluster.ts";
 import { readPayload } from "../controller/observed/read-object.ts";
 import { recordLookup, rememberRead, type ReadObjects } from "../controller/writes/outcome.ts";
 import { SyncLog } from "../controller/report/sync-log.ts";
+import type { ReceiptJournal } from "../controller/report/receipt-journal.ts";
 import { Sync } from "../controller/sync/sync.ts";
 import type { OwnPod } from "../page/leader-page.ts";
 import { controllerSnapshot } from "../page/snapshot.ts";
@@ -17,7 +19,10 @@ import type { Dependencies } from "./dependencies.ts";
 import { gaugeInputs, type Measured } from "./gauge-inputs.ts";
 import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 import { createLeadership, type Leadership } from "./leadership.ts";
+import { createJournal } from "./receipts.ts";
 import { createReporters } from "./reporters.ts";
+
+type Shown = Parameters<ReceiptJournal["onShown"]>;
 
 export function buildController(
   config: Config,
@@ -26,10 +31,17 @@ export function buildController(
 ): Controller {
   const { client, clock, log, metrics, statusFeed } = parts;
   const memory = new PlannerMemory();
-  const cluster = watchCluster(config, settings, parts);
+  const changes = new RecentChanges();
+  const journal = createJournal(parts, {
+    cluster: () => cluster,
+    leadership: () => leadership,
+    changes,
+  });
+  const onShown = journal && ((...shown: Shown) => journal.onShown(...shown));
+  const cluster: ClusterWatch = watchCluster(config, settings, { ...parts, onShown });
   const { caches, watches } = cluster;
   const { kinds } = caches;
-  const leadership = createLeadership(config, parts, memory, () => watches.relist());
+  const leadership: Leadership = createLeadership(config, parts, memory, () => watches.relist());
   const { elector } = leadership;
   const record = config.dryRun ? undefined : leadership.record;
   const { events, reporter } = createReporters(config, parts, {
@@ -59,7 +71,7 @@ export function buildController(
     apply: createApply(settings, parts, { cluster, leadership, memory, reads }),
     concurrency: config.concurrency,
     clock,
-    hooks: [syncLog, reporter, parts.observer, { onPlan }],
+    hooks: [changes, syncLog, reporter, ...(journal ? [journal] : []), parts.observer, { onPlan }],
     dryRun: config.dryRun,
   });
   const { reachability } = client;

@@ -10,7 +10,7 @@ import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { SourceListCache } from "../controller/sync/source-list-cache.ts";
 import { LIST_WATCH, Watches } from "../controller/sync/watches.ts";
-import { toldBy, watchLines } from "../controller/sync/informers.ts";
+import { toldBy, watchLines, type ShownListener } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
 import type { FailureLines } from "../controller/report/failure-lines.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -28,7 +28,7 @@ export type ClusterWatch = {
 export function watchCluster(
   config: Config,
   settings: PlannerSettings,
-  parts: Dependencies,
+  parts: Dependencies & { readonly onShown?: ShownListener | undefined },
 ): ClusterWatch {
   const data = new DataCache(config.dataCacheBytes);
   const lines = watchLines(parts.log, parts.clock);
@@ -47,6 +47,7 @@ export function watchCluster(
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
     copyable: settings,
     withValueTimes: config.maxValueAgeMs > 0,
+    keepsKeyNames: parts.onShown !== undefined,
     keep: (source, payload) => data.put(source, payload),
   };
   const contextOf = (kind: ObjectKind): ReadContext => ({

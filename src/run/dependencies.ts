@@ -3,6 +3,7 @@ import type { ApiClient } from "../kube/rest/api-client.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { Metrics } from "../controller/report/metrics.ts";
+import type { ReceiptSink } from "../controller/report/receipt-journal.ts";
 import type { SyncHooks } from "../controller/report/sync-log.ts";
 import type { StatusFeed } from "../page/status-feed.ts";
 
@@ -14,6 +15,8 @@ export type Dependencies = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly observer: SyncHooks;
+  /** Where receipts are sent. Undefined if there are none. */
+  readonly receipts?: ReceiptSink | undefined;
   /** The source of the status page, if there is one. */
   readonly statusFeed?: StatusFeed;
 };

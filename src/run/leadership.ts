@@ -14,6 +14,8 @@ import type { Dependencies } from "./dependencies.ts";
 const RECORD_REQUEST_MS = 5000;
 
 export type Leadership = {
+  /** Unique to this process. The holder's name on the Lease. */
+  readonly identity: string;
   /** Undefined if this process writes without a Lease, or writes nothing. */
   readonly elector: LeaderElector | undefined;
   readonly record: ReservationRecord;
@@ -29,6 +31,7 @@ export function createLeadership(
   const identity = newIdentity();
   const elects = config.leaderElect && !config.dryRun;
   return {
+    identity,
     elector: elects ? createElector(config, parts, identity, relist) : undefined,
     record: createRecord(config, parts, identity, memory),
   };

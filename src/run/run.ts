@@ -17,6 +17,7 @@ import { systemClock, type Clock, type Timer } from "../kube/time/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
 import { Reachability } from "../kube/rest/reachability.ts";
 import { createLog, LogOutput, type Log } from "../controller/report/log.ts";
+import type { ReceiptOutput } from "../controller/report/receipt-output.ts";
 import { StatusFeed } from "../page/status-feed.ts";
 import { createMetrics } from "../controller/report/metrics.ts";
 import type { RunEnd } from "../controller/sync/controller.ts";
@@ -25,25 +26,34 @@ import { readPlannerSettings } from "../controller/settings/planner-settings.ts"
 import { buildController } from "./build.ts";
 import { liveHolder } from "../kube/leaderelection/live-holder.ts";
 import type { Program } from "./program-context.ts";
+import { openReceipts, TO_STDOUT } from "./receipts.ts";
 import { serveAll } from "./serve.ts";
 import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, and the controller ends within 30.
 const GRACE_MS = 30_000;
 const REACH_TIMEOUT_MS = 10_000;
+/** The grace of a pod and the end of a controller leave this much and more. */
+export const LAST_RECEIPTS_MS = 2000;
 
 export async function run(given: FlagValues, program: Program): Promise<number> {
-  const { env, clusterNamespace, stdout } = program;
+  const { env, clusterNamespace, stdout, stderr } = program;
   const config = readConfig(given, { env, clusterNamespace, terminal: stdout.isTTY === true });
   const { inCluster, kubeconfig, context } = config;
   const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context });
-  const output = new LogOutput(stdout);
+  // Receipts have stdout for themselves.
+  const output = new LogOutput(config.receipts === TO_STDOUT ? stderr : stdout);
   const log = createLog(config, output);
   const hint = emptyListVariable(given, env);
   if (hint !== undefined) log.warn({ sourceList: config.sourceList }, hint);
   const lostLogLines = (): number => output.lost;
-  const ended = await runController(config, kubeConfig, program, log, { lostLogLines });
-  return ended === "stopped" || ended === "converged" ? 0 : 1;
+  const receipts = await openReceipts(config, stdout, log);
+  try {
+    const ended = await runController(config, kubeConfig, program, log, { lostLogLines, receipts });
+    return ended === "stopped" || ended === "converged" ? 0 : 1;
+  } finally {
+    await receipts?.close(LAST_RECEIPTS_MS);
+  }
 }
 
 /** Runs the controller until the program's signal aborts, or with `--once` until nothing is due. */
@@ -55,11 +65,14 @@ export async function runController(
   observer: SyncHooks & {
     readonly onServing?: (statusUrl: string) => void;
     readonly lostLogLines?: () => number;
+    readonly receipts?: ReceiptOutput | undefined;
   } = {},
 ): Promise<RunEnd> {
   const settings = readPlannerSettings(config);
   const metrics = createMetrics(config.leaseName, { version });
   if (observer.lostLogLines) metrics.countLostLines(observer.lostLogLines);
+  const { receipts } = observer;
+  if (receipts) metrics.countLostReceipts(() => receipts.lost);
   const reachability = new Reachability(systemClock);
   const clockLog = new ClockLog(log);
   const connect = (
@@ -91,6 +104,7 @@ export async function runController(
       log,
       metrics,
       observer,
+      receipts,
       clock: systemClock,
       statusFeed,
     });
@@ -207,6 +221,7 @@ function settingsOf(config: Config) {
     dataCacheBytes: config.dataCacheBytes,
     leaderElect: config.leaderElect,
     lease: `${config.leaseNamespace}/${config.leaseName}`,
+    receipts: config.receipts ?? "none",
     dryRun: config.dryRun,
     once: config.once,
   };

@@ -10,6 +10,7 @@ import { systemClock } from "../../src/kube/time/clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { Deployment, type Write } from "./deployment.ts";
+import { ReceiptJudge } from "./receipt-judge.ts";
 import { wrongAtRest } from "./rest-judge.ts";
 import { isHeld, reservedBy, type Flags, type Raw } from "./raw.ts";
 import { SecondRelease } from "./second-release.ts";
@@ -94,6 +95,9 @@ export class ClusterStage {
       ownNamespace: OWN_NAMESPACE,
       list: this.#world.objects.get(LIST_SLOT),
     });
+    const receipts = new ReceiptJudge(systemClock, seeded(script.chance + 2), (what) =>
+      this.#wrong.push(what),
+    );
     const deployment = new Deployment({
       server: this.#client,
       clock: systemClock,
@@ -104,7 +108,11 @@ export class ClusterStage {
       comesAgainMs: COMES_AGAIN_MS,
       given: () => givenTo(flags, script),
       contract,
-      onWrite: (write) => this.#writes.push(write),
+      receipts: () => receipts.stream(),
+      onWrite: (write) => {
+        this.#writes.push(write);
+        receipts.written(write);
+      },
       onWrong: (what) => this.#wrong.push(what),
     });
     const second = new SecondRelease({
@@ -120,7 +128,7 @@ export class ClusterStage {
       else if (step.kind === "second release") await second.install(step.entries);
       else await this.#happen(step, deployment);
     }
-    await this.#rest(deployment, contract);
+    await this.#rest(deployment, contract, receipts);
     second.stop();
     // What was written and written over while the judge heard nothing is known by its answer.
     for (const { request, answer } of this.#writes)
@@ -195,7 +203,11 @@ export class ClusterStage {
   }
 
   // No fault any more; until all is as it must be, nobody writes, and one who comes anew does not.
-  async #rest(deployment: Deployment, contract: () => Flags): Promise<void> {
+  async #rest(
+    deployment: Deployment,
+    contract: () => Flags,
+    receipts: ReceiptJudge,
+  ): Promise<void> {
     deployment.weather();
     await this.#actors.letGo([...this.#world.objects.values()].filter(isHeld));
     // Before all is heard of again a world may be right by chance.
@@ -209,9 +221,9 @@ export class ClusterStage {
     while (wrong.length > 0 && systemClock.monotonic() < until) {
       await delay(1000);
       const reserved = reservedBy(await this.#lease());
-      wrong = this.#world
-        .worlds()
-        .flatMap((world) => wrongAtRest({ ...world, reserved }, contract()));
+      const worlds = this.#world.worlds();
+      wrong = worlds.flatMap((world) => wrongAtRest({ ...world, reserved }, contract()));
+      if (wrong.length === 0) wrong = receipts.wrongAtRest(worlds, contract());
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
     await deployment.onceEnds();

@@ -8,6 +8,7 @@ import { LEASES } from "../../src/kube/rest/resource.ts";
 import type { Clock, Timer } from "../../src/kube/time/clock.ts";
 import type { RequestFault } from "../support/controller/faulty-client.ts";
 import type { Flags, Raw } from "./raw.ts";
+import type { ReceiptStream } from "./receipt-stream.ts";
 import { Replica, tellsValue } from "./replica.ts";
 import { faultOf, type Weather } from "./weather.ts";
 import { changesNoObject } from "./write-judge.ts";
@@ -43,6 +44,7 @@ export type DeploymentOptions = {
   readonly contract: () => Flags;
   /** Comes before the weather. */
   readonly crash?: (replica: Replica) => RequestFault | undefined;
+  readonly receipts: () => ReceiptStream;
   readonly onWrite: (write: Write) => void;
   readonly onWrong: (what: string) => void;
 };
@@ -67,7 +69,7 @@ export class Deployment {
 
   constructor(options: DeploymentOptions) {
     this.#options = options;
-    this.replicas = Array.from({ length: options.replicas }, () => this.#replica());
+    this.replicas = Array.from({ length: options.replicas }, () => this.#replica(options.receipts));
   }
 
   /** Counted round. */
@@ -99,7 +101,8 @@ export class Deployment {
 
   /** One that none of the others knows of, started with these flags besides. */
   startAnother(given: FlagValues = {}): Replica {
-    const replica = this.#replica();
+    // Beside the others, so the receipts of what it writes are theirs: found.
+    const replica = this.#replica(undefined);
     this.#start(replica, given);
     return replica;
   }
@@ -186,11 +189,12 @@ export class Deployment {
     );
   }
 
-  #replica(): Replica {
+  #replica(receipts: DeploymentOptions["receipts"] | undefined): Replica {
     const { server, clock, crash, onWrong } = this.#options;
     const replica: Replica = new Replica({
       server,
       clock,
+      receipts,
       fault: (request) => crash?.(replica) ?? this.#death(request, replica) ?? this.#fault(request),
       onTold: (text) => {
         if (tellsValue(text)) onWrong(`a value was told: ${text.slice(0, 200)}`);

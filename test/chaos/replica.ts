@@ -11,7 +11,9 @@ import { StatusFeed } from "../../src/page/status-feed.ts";
 import { createLog } from "../../src/controller/report/log.ts";
 import { createMetrics, type Metrics } from "../../src/controller/report/metrics.ts";
 import { FaultyClient, type RequestFault } from "../support/controller/faulty-client.ts";
+import { LAST_RECEIPTS_MS } from "../../src/run/run.ts";
 import { MARKER } from "./actors.ts";
+import type { ReceiptStream } from "./receipt-stream.ts";
 
 // As text, and as base64, of which a value begins with it.
 const TOLD = [MARKER, btoa(MARKER).slice(0, -4)];
@@ -52,6 +54,8 @@ export type ReplicaOptions = {
   readonly clock: Clock;
   readonly fault: (request: ApiRequest) => RequestFault | undefined;
   readonly onTold: (text: string) => void;
+  /** Where one run sends its receipts; undefined: it makes none. */
+  readonly receipts?: (() => ReceiptStream) | undefined;
   /** It ended by itself. */
   readonly onEnd: (replica: Replica) => void;
 };
@@ -62,6 +66,7 @@ export class Replica {
   #clients: readonly FaultyClient[] = [];
   #metrics: Metrics | undefined;
   #status: StatusFeed | undefined;
+  #receipts: ReceiptStream | undefined;
   #stop = new AbortController();
   #ended: Promise<RunEnd | "failed"> = Promise.resolve("stopped" as const);
   #end: RunEnd | "failed" | undefined = "stopped";
@@ -83,6 +88,8 @@ export class Replica {
   /** `onDone` is told what the server did for this run, which may be over by then. */
   start(given: FlagValues, onDone: (request: ApiRequest, answer: unknown) => void): void {
     const { server, fault, onTold } = this.#options;
+    const receipts = this.#options.receipts?.();
+    this.#receipts = receipts;
     const config = readConfig(
       { "log-level": "trace", ...given },
       { env: {}, clusterNamespace: undefined, terminal: false },
@@ -110,6 +117,7 @@ export class Replica {
       log: createLog(config, { write: onTold }),
       metrics,
       observer: {},
+      receipts: receipts?.output,
       statusFeed,
     });
     this.#end = undefined;
@@ -120,6 +128,7 @@ export class Replica {
     this.#ended = run;
     const { signal } = this.#stop;
     void run.then((end) => {
+      void receipts?.output.close(LAST_RECEIPTS_MS);
       if (this.#ended !== run) return;
       this.#end = end;
       if (!signal.aborted) this.#options.onEnd(this);
@@ -140,6 +149,7 @@ export class Replica {
 
   /** As SIGKILL does: nothing is sent or heard any more. */
   kill(): void {
+    this.#receipts?.kill();
     for (const client of this.#clients) void client.close();
     // What is left of it in this process has to end as well.
     this.#stop.abort();

@@ -11,6 +11,7 @@ import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { SecondRelease } from "./second-release.ts";
 import { Deployment, type Write } from "./deployment.ts";
+import { ReceiptJudge } from "./receipt-judge.ts";
 import { wrongAtRest } from "./rest-judge.ts";
 import type { Replica } from "./replica.ts";
 import { isUsers, type ChaosStep, type Circumstance, type FlagSet, type Script } from "./script.ts";
@@ -81,6 +82,7 @@ class Stage {
   readonly #actors: Actors;
   readonly #slots = new Slots();
   readonly #deployment: Deployment;
+  readonly #receipts: ReceiptJudge;
   readonly #second: SecondRelease;
   readonly #chance: () => number;
   #flags: FlagSet;
@@ -96,6 +98,9 @@ class Stage {
     this.#flags = script.flags;
     this.#chance = seeded(script.chance);
     this.#clock.chance = seeded(script.chance + 1);
+    this.#receipts = new ReceiptJudge(this.#clock, seeded(script.chance + 2), (what) =>
+      this.wrong.push(what),
+    );
     this.#api = new SandboxApi(this.#clock);
     this.#actors = new Actors(this.#api.client);
     const { storage } = this.#api;
@@ -114,6 +119,7 @@ class Stage {
       given: () => this.#given(),
       contract: () => this.#contract(),
       crash: (replica) => this.#crashOf(replica),
+      receipts: () => this.#receipts.stream(),
       onWrite: (write) => this.#written(write),
       onWrong: (what) => this.wrong.push(what),
     });
@@ -205,7 +211,9 @@ class Stage {
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
-      wrong = this.#worlds().flatMap((world) => wrongAtRest(world, this.#contract()));
+      const [worlds, contract] = [this.#worlds(), this.#contract()];
+      wrong = worlds.flatMap((world) => wrongAtRest(world, contract));
+      if (wrong.length === 0) wrong = this.#receipts.wrongAtRest(worlds, contract);
     }
     this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
     await this.#deployment.onceEnds();
@@ -306,6 +314,7 @@ class Stage {
     const around = { now, flags, graceMs, ...waitsOf(this.#script), listSlot: LIST_SLOT };
     const wrong = wrongWrite(request, answer, this.#slots, around);
     if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
+    this.#receipts.written({ request, answer });
     this.#writes++;
   }
 

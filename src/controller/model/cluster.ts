@@ -62,6 +62,8 @@ export type SourceObject = Identity & {
   readonly entry: ListEntry | undefined;
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
+  /** Field manager of its newest change, or undefined: unknown. */
+  readonly changedBy: string | undefined;
   readonly rule: Rule;
   /** Over the texts of all its annotations that make the rule, or "" where an entry makes it. */
   readonly ruleDigest: string;
@@ -94,6 +96,8 @@ export type PullingObject = Identity & {
   readonly filled: number;
   /** Over those entries as they are. */
   readonly filledDigest: string;
+  /** Their names, as CopyTemplate.keyNames. */
+  readonly keyNames?: string | undefined;
   readonly sourceUid: string | undefined;
   readonly sourceVersion: string | undefined;
   /** As of a copy. */
@@ -125,6 +129,8 @@ export type CopyTemplate = {
   readonly ignored: Ignored | undefined;
   /** Field manager of the newest change that is not ours, or undefined: ours is the newest, or it is unknown. */
   readonly changedBy: string | undefined;
+  /** The names of its entries (boundedNames), kept only for receipts. */
+  readonly keyNames?: string | undefined;
 };
 
 /**
@@ -189,6 +195,9 @@ export class CopyObject implements Identity, CopyTemplate {
   }
   get changedBy(): string | undefined {
     return this.template.changedBy;
+  }
+  get keyNames(): string | undefined {
+    return this.template.keyNames;
   }
   get onDelete(): OnDelete {
     return this.template.onDelete;

@@ -21,6 +21,8 @@ export type ReadContext = {
   readonly copyable: CopyableSettings;
   /** Whether sources keep when their value was last changed. */
   readonly withValueTimes?: boolean;
+  /** Keep the names of the entries of copies and of filled entries. Only receipts need them. */
+  readonly keepsKeyNames?: boolean;
   /** What the source list says of an object. */
   readonly entryOf?: (object: Ref) => ListEntry | undefined;
   /** Keeps the data of sources, which the cache of Secrets does not keep. */
@@ -40,6 +42,21 @@ export type ReadingObject = {
   changedBy(): string | undefined;
   valueTime(): ValueTime;
 };
+
+/** A longer list of names is cut. A tenant can forge any number of copies, each with names of its own. */
+const LONGEST_NAMES = 1024;
+
+/** Names of entries in one text, "," between them. If not all have room, the last word is "+" and their number. */
+export function boundedNames(names: readonly string[]): string {
+  let text = "";
+  for (const [index, name] of names.entries()) {
+    const longer = index === 0 ? name : `${text},${name}`;
+    if (longer.length > LONGEST_NAMES)
+      return `${text}${index === 0 ? "" : ","}+${names.length - index}`;
+    text = longer;
+  }
+  return text;
+}
 
 // The API takes a type of any length, but no meaningful type is longer than a name.
 export const LONGEST_TYPE = 253;

@@ -13,15 +13,16 @@ import {
 import { CopyObject } from "../model/cluster.ts";
 import { digestData } from "../model/secret-data.ts";
 import { objectOf, stringsOf } from "../model/unstructured.ts";
-import { boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
+import { boundedNames, boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
 
 /** A longer record of what was copied is read again when it is needed. */
 const LONGEST_KEPT_RECORD = 253;
 
 export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContext): CopyObject {
-  const { digest, intern } = context;
+  const { digest, intern, keepsKeyNames } = context;
   const { given, type, immutable, labels, annotations } = whole;
-  const dataDigest = digestData(digest, whole.data());
+  const data = whole.data();
+  const dataDigest = digestData(digest, data);
   const onDelete = annotations[annotationKey("on-delete")] ?? "";
   const copiedKeys = annotations[annotationKey("copied-keys")] ?? "";
   const parts = {
@@ -60,6 +61,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
     ignored,
     changedBy: changedBy === undefined ? undefined : intern(changedBy),
+    ...(keepsKeyNames && { keyNames: intern(boundedNames(Object.keys(data))) }),
   });
   return new CopyObject({ ...given, name: intern(given.name) }, shared);
 }

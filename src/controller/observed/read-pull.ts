@@ -9,7 +9,7 @@ import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import type { KindRules } from "../model/kinds.ts";
 import { digestData, SecretData } from "../model/secret-data.ts";
-import { boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
+import { boundedNames, boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
 import { dataExcess, everywhereRefusals, refusals } from "./refusals.ts";
 
 // Nobody reads more of them, and each is kept as long as the Secret is.
@@ -19,7 +19,7 @@ const LONGEST_KEPT_KEYS = 4096;
 
 export function readPull(
   whole: ReadingObject,
-  { digest, intern, kind }: ReadContext,
+  { digest, intern, kind, keepsKeyNames }: ReadContext,
 ): PullingObject {
   const { given, type, immutable, annotations } = whole;
   const text = parsePull(annotations);
@@ -45,6 +45,7 @@ export function readPull(
     bytes: new SecretData(kind, data).bytes(),
     filled: Object.keys(filled).length,
     filledDigest: intern(digestData(digest, filled)),
+    ...(keepsKeyNames && { keyNames: intern(boundedNames(Object.keys(filled))) }),
     ...recordedSource(annotations),
     ignored: ignoredOnPull(annotations),
   };

@@ -35,6 +35,7 @@ export function readSource(
   const source = {
     ...identity,
     createdAt,
+    changedBy: whole.changedBy(),
     entry,
     rule: text.rule,
     ruleDigest,

@@ -21,7 +21,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(leaseName: string, { ofProcess = true, version = "unknown" } = {}) {
   const registry = new Registry();
   const registers = [registry];
-  const countLostLines = lostLines(registry);
+  const countLostLines = readCounter(registry, LOST_LINES);
+  const countLostReceipts = readCounter(registry, LOST_RECEIPTS);
   if (ofProcess) collectDefaultMetrics({ register: registry });
   const gauges = each(GAUGES, (row) => new Gauge({ ...row, registers }));
   const histograms = each(HISTOGRAMS, (row) => new Histogram({ ...row, registers }));
@@ -37,6 +38,8 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
     figures: figuresOf(counters, histograms),
     /** Sets the source of the count of lost log lines. */
     countLostLines,
+    /** Sets the source of the count of lost receipts. */
+    countLostReceipts,
     queue: queueSink(gauges, counters, histograms),
     /** The sink of one informer. */
     watch: (resource: string): InformerMetrics => ({
@@ -59,19 +62,31 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
   };
 }
 
-function lostLines(registry: Registry): (count: () => number) => void {
-  let lost = (): number => 0;
+const LOST_LINES = {
+  name: "secretcast_log_lines_lost_total",
+  help: "Log lines that could not be written: stdout is closed, full, or not read",
+};
+const LOST_RECEIPTS = {
+  name: "secretcast_receipts_lost_total",
+  help: "Receipts that could not be written: the stream is closed, full, or not read",
+};
+
+/** A counter that is read when it is scraped. */
+function readCounter(
+  registry: Registry,
+  row: { readonly name: string; readonly help: string },
+): (count: () => number) => void {
+  let read = (): number => 0;
   const counter = new Counter({
-    name: "secretcast_log_lines_lost_total",
-    help: "Log lines that could not be written: stdout is closed, full, or not read",
+    ...row,
     registers: [registry],
     collect: () => {
       counter.reset();
-      counter.inc(lost());
+      counter.inc(read());
     },
   });
   return (count) => {
-    lost = count;
+    read = count;
   };
 }
 

@@ -9,8 +9,9 @@ import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./rate-limit.ts";
-import { refText } from "../../text/names.ts";
-import { placeKey } from "../model/kinds.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import type { CachedObject, Namespace } from "../model/cluster.ts";
+import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Action } from "../model/actions.ts";
 
 /** Receives the figures. The program passes prom-client's counters. */
@@ -34,8 +35,21 @@ export type SyncNote = {
 
 /** Hooks into the steps of a sync. */
 export type SyncHooks = {
+  /** A sync begins. The first one begins when this process leads and its caches are complete. */
+  readonly onSync?: () => void;
   /** A namespace or a source changed. */
   readonly onChange?: () => void;
+  /** A source was created, changed or deleted. */
+  readonly onSource?: (
+    kind: ObjectKind,
+    old: CachedObject | undefined,
+    now: CachedObject | undefined,
+  ) => void;
+  readonly onNamespace?: (before: Namespace | undefined, now: Namespace | undefined) => void;
+  /** The source list's entry for an object was added, changed or removed. */
+  readonly onEntry?: (kind: ObjectKind, source: Ref) => void;
+  /** An action is about to begin. Its outcome follows. */
+  readonly onBegin?: (action: Action) => void;
   readonly onOutcome?: (outcome: Outcome) => void;
   /** Long work returns steps, so that other work can run between them. */
   readonly onPlan?: (plan: Plan, note: SyncNote) => void | Iterator<undefined, void>;

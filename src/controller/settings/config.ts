@@ -48,6 +48,8 @@ export type Config = Readonly<{
   fanoutLimitBytes: number;
   /** The only object names that take part. undefined: all. */
   onlyNames: readonly string[] | undefined;
+  /** `stdout` or a file. undefined: none. */
+  receipts: string | undefined;
   /** undefined: none. */
   copyableKeys: readonly string[] | undefined;
   /** undefined: none. */
@@ -120,6 +122,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     deleteHoldMs: read("delete-hold"),
     fanoutLimitBytes: read("fanout-limit"),
     onlyNames,
+    receipts: readReceipts(read("receipts")),
     copyableKeys: read("copyable-keys"),
     sourceList,
     dataCacheBytes: read("data-cache"),
@@ -144,6 +147,20 @@ export function emptyListVariable(given: FlagValues, env: Environment["env"]): s
   const variable = environmentName("source-list");
   if (given["source-list"] !== undefined || env[variable] !== "") return undefined;
   return `${variable} is empty, which counts as not set: to turn the source list off, use the flag --source-list=''`;
+}
+
+function readReceipts(text: string): string | undefined {
+  if (text === "none") return undefined;
+  const advice: Readonly<Record<string, string>> = {
+    "": "expected stdout, none or a file",
+    stderr: "stderr has the log; expected stdout, none or a file, such as /dev/stderr",
+    "-": "expected stdout, none or a file",
+  };
+  const wrong = advice[text];
+  if (wrong === undefined && !text.includes("\0")) return text;
+  throw new UsageError(
+    `--receipts: ${JSON.stringify(text)} is wrong: ${wrong ?? "no file has such a name"}`,
+  );
 }
 
 function readListName(name: string): string | undefined {

@@ -142,6 +142,13 @@ export const FLAGS = [
       "the only object names that take part, at most 50; each is listed and watched by itself, so that rights by name are enough",
   },
   {
+    name: "receipts",
+    kind: "text",
+    default: "none",
+    description:
+      "stdout or a file: one JSON line for each copy that is created, changed or removed; with stdout, the log is on stderr",
+  },
+  {
     name: "copyable-keys",
     kind: "list",
     derived: true,

@@ -1,4 +1,5 @@
 // The caches of a whole cluster: one watch per resource, or with --only-names one per name.
+import type { CachedObject } from "../model/cluster.ts";
 import type { ReadContext } from "../observed/read-context.ts";
 import {
   createInformers,
@@ -44,7 +45,9 @@ export function clusterCaches(
       },
     };
     const written = writtenCache(context, () => informer);
-    return [{ kind, objects: informer, clusterState, written, names: nameAccess([informer]) }];
+    const names = nameAccess([informer]);
+    const list = (): readonly CachedObject[] => store.list();
+    return [{ kind, objects: informer, clusterState, written, names, list }];
   };
   return {
     kinds: contexts.flatMap(cacheOf),

@@ -7,11 +7,16 @@ import type { ActionWrite } from "../writes/action-write.ts";
 import type { WritePool } from "../../kube/flowcontrol/write-pool.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import { refText } from "../../text/names.ts";
+import type { SyncHooks } from "../report/sync-log.ts";
+import type { WrittenCaches } from "../writes/outcome.ts";
 
 type EventDeps = {
   readonly clusterStates: readonly ClusterState[];
   readonly memory: PlannerMemory;
   readonly clock: Pick<Clock, "monotonic">;
+  readonly caches: Pick<WrittenCaches, "namespace">;
+  /** Informed of changes that can make writes due. */
+  readonly hooks: readonly SyncHooks[];
 };
 
 export class ClusterEvents {
@@ -57,7 +62,10 @@ export class ClusterEvents {
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
       memory.gone.add(old.uid, this.#deps.clock.monotonic());
-    if (published) return "urgent";
+    if (published) {
+      for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, secret);
+      return "urgent";
+    }
     if (old?.role === "copy" && !secret) memory.copyVanished(old);
     if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
     if (old?.ignored !== secret?.ignored) return "later";
@@ -69,6 +77,8 @@ export class ClusterEvents {
   namespaceChanged(name: string, before: Namespace | undefined): void {
     this.#pool.touch(name, before);
     this.#deps.memory.namespaceChanged(name);
+    const now = this.#deps.caches.namespace(name);
+    for (const hooks of this.#deps.hooks) hooks.onNamespace?.(before, now);
   }
 
   /** A live read changed the cache, for which the watch sends no event. `before`: the previous cached state. */
@@ -82,7 +92,10 @@ export class ClusterEvents {
       const before = this.#lists.get(kind);
       this.#lists.set(kind, list);
       for (const { object } of changedEntries(before, list))
-        if (object?.kind === kind) this.#pool.touch(placeKey(kind, object), undefined);
+        if (object?.kind === kind) {
+          this.#pool.touch(placeKey(kind, object), undefined);
+          for (const hooks of this.#deps.hooks) hooks.onEntry?.(kind, object);
+        }
     }
   }
 }

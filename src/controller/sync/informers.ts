@@ -30,9 +30,18 @@ export type InformerDeps = {
   readonly onlyNames: ReadonlySet<string> | undefined;
   /** What is known of the source list. */
   readonly listState: (kind: ObjectKind) => ListState;
+  /** Called at each change of what a cache of objects shows. Undefined if nobody follows it. */
+  readonly onShown?: ShownListener | undefined;
   /** Called when one Namespace is read by GET from now on, or watched again. */
   readonly onNamespaceReads?: (active: boolean) => void;
 };
+
+/** `old` and `now`: what the cache of `kind` showed at one place before, and what it shows now. */
+export type ShownListener = (
+  kind: ObjectKind,
+  old: CachedObject | undefined,
+  now: CachedObject | undefined,
+) => void;
 
 /** How the objects of each kind that takes part are read. */
 export type ReadContexts = readonly ReadContext[];
@@ -50,6 +59,8 @@ export type KindCache = {
   /** Receives the answers of our own writes. */
   readonly written: WrittenCache;
   readonly names: NameAccess;
+  /** All objects that it shows. */
+  readonly list: () => readonly CachedObject[];
 };
 
 /** Which of the names of --only-names the API server denies somewhere. */
@@ -95,8 +106,9 @@ export function createInformers(
   const objectsOf = (context: ReadContext): ObjectWatch => {
     const { resource, fieldSelector, kind } = context.kind;
     const { plural } = resource;
-    const informerOf = (shared?: SharedTable<CachedObject>): Informer<CachedObject> =>
-      new Informer<CachedObject>({
+    const { onShown } = deps;
+    const informerOf = (shared?: SharedTable<CachedObject>): Informer<CachedObject> => {
+      const informer = new Informer<CachedObject>({
         client,
         resource,
         namespace: only,
@@ -107,6 +119,9 @@ export function createInformers(
         metrics: metrics.watch(plural),
         ...toldBy(lines, plural),
       });
+      if (onShown) informer.store.whenShown((old, now) => onShown(kind, old, now));
+      return informer;
+    };
     if (!deps.onlyNames) {
       const objects = informerOf();
       objects.store.addIndex(ROLE, rolesOf);

@@ -82,6 +82,7 @@ function kindCache(
       all.map(({ objects }) => objects),
       ({ access }) => !access.denied,
     ),
+    list: () => all.flatMap(({ objects }) => [...objects.store.list()]),
     clusterState: {
       kind,
       offerOf,

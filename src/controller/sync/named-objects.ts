@@ -16,7 +16,7 @@ import type { Log } from "../report/log.ts";
 export type ObjectWatch = Watched<CachedObject> & {
   readonly store: Pick<
     Store<CachedObject>,
-    "size" | "get" | "inNamespace" | "byIndex" | "recordReading" | "recordDelete"
+    "size" | "get" | "list" | "inNamespace" | "byIndex" | "recordReading" | "recordDelete"
   >;
   readonly access: Pick<Access, "denied" | "onChange">;
   /** The names that the API server does not let us read. Absent: all names have one watch. */
@@ -63,6 +63,7 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
         return all.reduce((sum, { store }) => sum + store.size, 0);
       },
       get: (namespace, name) => table.get(namespace, name),
+      list: () => table.list(),
       inNamespace: (namespace) => table.inNamespace(namespace),
       byIndex: (index, value) => table.byIndex(index, value),
       // An object of another name has no watch that would report its deletion.

@@ -125,6 +125,7 @@ export class Sync {
     const started = clock.monotonic();
     this.#passing = true;
     try {
+      for (const each of hooks) each.onSync?.();
       return await this.#syncOnce(started);
     } catch (error) {
       for (const each of hooks) each.onError?.(clock.monotonic() - started);
@@ -208,6 +209,7 @@ export class Sync {
     due.started();
     const questions = action.kind === "confirm" ? action.questions : [];
     liveReads.began(questions);
+    for (const each of hooks) each.onBegin?.(action);
     const outcome = await apply.perform(action, course);
     liveReads.ended(questions);
     const now = clock.monotonic();

@@ -156,14 +156,16 @@ export class Apply {
     let target: CopyObject = action.target;
     for (let tries = 1; ; tries++) {
       try {
-        await this.#sendAll(action, endRequests({ ...action, target }), course);
-        return { kind: "removed", action };
+        const answer = await this.#sendAll(action, endRequests({ ...action, target }), course);
+        return answer === undefined
+          ? { kind: "removed", action, absent: true }
+          : { kind: "removed", action };
       } catch (error) {
         const moved = error instanceof ApiError && error.kind === "conflict";
         if (!moved || tries === MOST_DELETES) throw error;
       }
       const raw = await this.#live.object(action.objectKind, action.place, course.cut);
-      if (raw === undefined) return { kind: "removed", action };
+      if (raw === undefined) return { kind: "removed", action, absent: true };
       const found = this.#deps.read(action.objectKind, raw);
       if (!isSameCopy(found, action.target)) {
         this.#deps.remember(action.objectKind, raw);

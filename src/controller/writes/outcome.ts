@@ -24,8 +24,8 @@ export type Outcome =
     }
   /** Nothing was written, because a pulling Secret has all that it can have from its source. */
   | { readonly kind: "resolved"; readonly action: Action; readonly resolution: Resolution }
-  /** Removed, or already removed. No object of ours is at the place. */
-  | { readonly kind: "removed"; readonly action: Action }
+  /** No object of ours is at the place. `absent`: there was none before this request, as far as is known. */
+  | { readonly kind: "removed"; readonly action: Action; readonly absent?: true }
   /** The cluster state has changed since the plan. Sync again shortly. */
   | { readonly kind: "moved"; readonly action: Action; readonly ofSource?: boolean }
   /** A finalizer holds the deleted object. `object` is its current state. */

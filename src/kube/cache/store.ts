@@ -61,6 +61,7 @@ export type SharedTable<T extends Stored> = {
 export class Store<T extends Stored> {
   readonly #clock: Pick<Clock, "monotonic">;
   #onExpired: (change: StoreChange<T>) => void = () => undefined;
+  #onShown: ((old: T | undefined, now: T | undefined) => void) | undefined;
   #table = new ObjectTable<T>();
   /** The one name of its objects. Undefined: the store has the table for itself. */
   #only: string | undefined;
@@ -177,6 +178,15 @@ export class Store<T extends Stored> {
    */
   whenExpired(listener: (change: StoreChange<T>) => void): void {
     this.#onExpired = listener;
+  }
+
+  /**
+   * Calls `listener` at each change of what the store shows, whatever caused it: the watch, our own write, or
+   * the end of its five minutes.
+   * @internal
+   */
+  whenShown(listener: (old: T | undefined, now: T | undefined) => void): void {
+    this.#onShown = listener;
   }
 
   /**
@@ -306,6 +316,7 @@ export class Store<T extends Stored> {
   #show(at: Key, object: T | undefined): void {
     const old = this.#table.set(at, object);
     this.#size += Number(object !== undefined) - Number(old !== undefined);
+    this.#onShown?.(old, object);
   }
 }
 

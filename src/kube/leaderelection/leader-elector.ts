@@ -121,6 +121,14 @@ export class LeaderElector {
     return this.#lock.own;
   }
 
+  /**
+   * How often the Lease that names us has changed its holder, as last seen. Undefined if we do not hold it.
+   * @internal
+   */
+  get transitions(): number | undefined {
+    return this.#lock.transitions;
+  }
+
   /** Whether a write may begin now. */
   get isLeader(): boolean {
     return this.msLeft > 0;

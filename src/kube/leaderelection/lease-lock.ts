@@ -85,6 +85,11 @@ export class LeaseLock {
     return typeof uid === "string" ? { namespace, name, uid } : undefined;
   }
 
+  /** Its number of holders before us. */
+  get transitions(): number | undefined {
+    return this.#own?.spec?.leaseTransitions;
+  }
+
   /** Takes the Lease when it is free, or renews ours. Rejects when the outcome is unknown. */
   async tryAcquireOrRenew(signal: AbortSignal): Promise<AcquireResult> {
     if (this.#own) {

@@ -16,7 +16,8 @@ import { startSandbox } from "../server.ts";
 import { isAllCurrent } from "../../controller/sync/sync-result.ts";
 import { checkExample, installController, loadExample, tableOf } from "./example.ts";
 import type { Program } from "../../run/program-context.ts";
-import { runController } from "../../run/run.ts";
+import { openReceipts } from "../../run/receipts.ts";
+import { LAST_RECEIPTS_MS, runController } from "../../run/run.ts";
 import { refText } from "../../text/names.ts";
 import { whatToTry } from "./what-to-try.ts";
 import type { Action } from "../../controller/model/actions.ts";
@@ -118,21 +119,18 @@ async function demonstrate(
   let wrong: readonly string[] = [`not all is current after ${CONVERGE_MS / 1000} s`];
   let page = "";
   const firstTime = new Promise<void>((resolve) => (converged = resolve));
-  const running = runController(
-    config,
-    kubeConfig,
-    { signal: either, version },
-    createLog(config, stdout),
-    {
-      onServing: (statusUrl) => (page = statusUrl),
-      onOutcome: (outcome) => stdout.write(lineOf(outcome)),
-      onPlan: (plan, { settled }) => {
-        if (!settled || !isAllCurrent(plan)) return;
-        wrong = [];
-        converged();
-      },
+  const log = createLog(config, stdout);
+  const receipts = await openReceipts(config, stdout, log);
+  const running = runController(config, kubeConfig, { signal: either, version }, log, {
+    receipts,
+    onServing: (statusUrl) => (page = statusUrl),
+    onOutcome: (outcome) => stdout.write(lineOf(outcome)),
+    onPlan: (plan, { settled }) => {
+      if (!settled || !isAllCurrent(plan)) return;
+      wrong = [];
+      converged();
     },
-  );
+  });
   try {
     await Promise.race([firstTime, running, timeout(either)]);
     // The example's promises only hold without flags.
@@ -146,6 +144,7 @@ async function demonstrate(
   } finally {
     stop.abort();
     await running;
+    await receipts?.close(LAST_RECEIPTS_MS);
   }
 }
 

@@ -36,6 +36,7 @@ test("outside a cluster the defaults are those of the table", () => {
     deleteHoldMs: 1_800_000,
     fanoutLimitBytes: 268_435_456,
     onlyNames: undefined,
+    receipts: undefined,
     copyableKeys: undefined,
     sourceList: "secretcast-sources",
     dataCacheBytes: 67_108_864,
@@ -243,4 +244,17 @@ test("listed namespaces are read besides those of the sources that are named, an
   assert.deepEqual([...(scope?.targets ?? [])], ["team-a"]);
   assert.deepEqual([...(scope?.watched ?? [])], ["team-a", "shared"]);
   assert.equal(readPlannerSettings(readConfig({}, outside)).scope, undefined);
+});
+
+test("--receipts is stdout or a file; what would be a mistake is refused", () => {
+  const around = { env: {}, clusterNamespace: undefined, terminal: false };
+  const read = (receipts: string) => readConfig({ receipts }, around).receipts;
+  assert.deepEqual(["none", "stdout", "/var/log/receipts.jsonl", "/dev/stderr"].map(read), [
+    undefined,
+    "stdout",
+    "/var/log/receipts.jsonl",
+    "/dev/stderr",
+  ]);
+  for (const wrong of ["", "stderr", "-", "a\0b"])
+    assert.throws(() => read(wrong), /^UsageError: --receipts: ".*" is wrong: /);
 });

@@ -1,0 +1,76 @@
+// Receipts of a run: the stream that --receipts names, and the journal that writes to it.
+import type { Config } from "../controller/settings/config.ts";
+import { FailureLines } from "../controller/report/failure-lines.ts";
+import type { Log } from "../controller/report/log.ts";
+import { ReceiptJournal } from "../controller/report/receipt-journal.ts";
+import { ReceiptOutput, type ReceiptTarget } from "../controller/report/receipt-output.ts";
+import type { RecentChanges } from "../controller/state/recent-changes.ts";
+import { systemClock } from "../kube/time/clock.ts";
+import type { ClusterWatch } from "./cluster-watch.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Leadership } from "./leadership.ts";
+import type { Program } from "./program-context.ts";
+import { openReceiptFile } from "./receipt-file.ts";
+
+/** The value of --receipts for the standard output. The log is then on stderr. */
+export const TO_STDOUT = "stdout";
+
+type Stdout = Program["stdout"];
+
+/** Undefined without receipts. A dry run changes nothing, so it has none. Throws a UsageError for a wrong file. */
+export async function openReceipts(
+  { receipts, dryRun }: Pick<Config, "receipts" | "dryRun">,
+  stdout: Stdout,
+  log: Log,
+): Promise<ReceiptOutput | undefined> {
+  if (receipts === undefined || dryRun) return undefined;
+  const { failed, worked } = new FailureLines(log, systemClock, "receipts not written").of(
+    receipts,
+  );
+  const onFailed = (code: string): void => failed(new Error(code));
+  const target =
+    receipts === TO_STDOUT
+      ? stdoutTarget(stdout, onFailed)
+      : await openReceiptFile(receipts, systemClock, { onFailed, onWorked: worked });
+  return new ReceiptOutput(target, systemClock);
+}
+
+// The stream keeps what a reader does not take, so one write at a time limits what it keeps.
+function stdoutTarget(stdout: Stdout, onFailed: (code: string) => void): ReceiptTarget {
+  // Without a listener an error would end the process.
+  stdout.on?.("error", () => undefined);
+  return {
+    write: (bytes) =>
+      new Promise((resolve) => {
+        stdout.write(bytes.toString(), (error) => {
+          if (error) onFailed("code" in error ? String(error.code) : "closed");
+          resolve(error ? 0 : bytes.length);
+        });
+      }),
+    close: () => Promise.resolve(),
+  };
+}
+
+export type JournalParts = {
+  readonly cluster: () => ClusterWatch;
+  readonly leadership: () => Leadership;
+  readonly changes: RecentChanges;
+};
+
+/** Undefined without receipts. */
+export function createJournal(
+  { clock, receipts: sink }: Dependencies,
+  { cluster, leadership, changes }: JournalParts,
+): ReceiptJournal | undefined {
+  if (!sink) return undefined;
+  return new ReceiptJournal({
+    sink,
+    clock,
+    changes,
+    caches: () =>
+      cluster().caches.kinds.map(({ kind, written, list }) => ({ ...written, kind, list })),
+    namespace: (name) => cluster().caches.written.namespace(name),
+    run: () => leadership().identity,
+    term: () => leadership().elector?.transitions,
+  });
+}

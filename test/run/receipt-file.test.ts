@@ -1,0 +1,147 @@
+// Receipts in a file, in a pipe, on a full disk: as operators have them, with their log rotation.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { ReceiptOutput } from "../../src/controller/report/receipt-output.ts";
+import { UsageError } from "../../src/controller/settings/config.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { openReceiptFile } from "../../src/run/receipt-file.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+type Opened = { readonly output: ReceiptOutput; readonly failures: string[] };
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function open(t: TestContext, path: string, most?: number): Promise<Opened> {
+  const failures: string[] = [];
+  const target = await openReceiptFile(path, systemClock, {
+    onFailed: (code) => void failures.push(code),
+    onWorked: () => undefined,
+  });
+  const output = new ReceiptOutput(target, systemClock, most);
+  t.after(() => output.close(1));
+  return { output, failures };
+}
+
+const holds = (path: string, text: string): Promise<boolean> =>
+  eventually(`${path} holds ${JSON.stringify(text)}`, () => readFileSync(path, "utf8") === text);
+
+test("a new file is readable by its owner alone, an existing one is appended to and keeps its mode", async (t) => {
+  const path = join(folder(t), "receipts.jsonl");
+  const first = await open(t, path);
+  first.output.write("one\n");
+  await first.output.close(20_000);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  chmodSync(path, 0o640);
+  const second = await open(t, path);
+  second.output.write("two\n");
+  await holds(path, "one\ntwo\n");
+  assert.equal(statSync(path).mode & 0o777, 0o640);
+});
+
+test("a file that was renamed is begun anew at its path, one that was truncated goes on at its start", async (t) => {
+  const path = join(folder(t), "receipts.jsonl");
+  const { output, failures } = await open(t, path);
+  output.write("one\n");
+  await holds(path, "one\n");
+  renameSync(path, `${path}.1`);
+  output.write("two\n");
+  await eventually("a new file", () => statSync(path, { throwIfNoEntry: false }));
+  await holds(path, "two\n");
+  assert.equal(readFileSync(`${path}.1`, "utf8"), "one\n");
+  truncateSync(path);
+  output.write("three\n");
+  await holds(path, "three\n");
+  rmSync(path);
+  output.write("four\n");
+  await eventually("a new file", () => statSync(path, { throwIfNoEntry: false }));
+  await holds(path, "four\n");
+  assert.deepEqual([output.lost, failures], [0, []]);
+});
+
+test("a file that cannot be opened is one clear error", async (t) => {
+  const inside = folder(t);
+  writeFileSync(join(inside, "file"), "");
+  mkdirSync(join(inside, "folder"));
+  for (const [path, said] of [
+    [join(inside, "folder"), /cannot append to ".*folder": it is a folder: name a file in it$/],
+    [join(inside, "no", "file"), /its folder does not exist: create it first$/],
+    [join(inside, "file", "file"), /a part of its path is not a folder$/],
+    [join(inside, "x".repeat(300)), /its name is too long$/],
+  ] as const)
+    await assert.rejects(open(t, path), (error) => {
+      assert.ok(error instanceof UsageError);
+      assert.match(error.message, said);
+      return true;
+    });
+});
+
+test("on a full disk lines wait, and are lost and counted beyond their limit", async (t) => {
+  const { output, failures } = await open(t, "/dev/full", 100);
+  for (let n = 0; n < 20; n++) output.write("123456789\n");
+  assert.equal(output.lost, 10);
+  await eventually("it says why", () => failures.includes("ENOSPC"));
+  await output.close(1);
+  assert.equal(output.lost, 20);
+});
+
+test("a pipe without a reader blocks nothing, and has the lines when a reader comes", async (t) => {
+  const path = join(folder(t), "pipe");
+  execFileSync("mkfifo", [path]);
+  const { output, failures } = await open(t, path);
+  output.write("one\n");
+  await eventually("it says why", () => failures.includes("ENXIO"));
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.after(() => closeSync(reader));
+  assert.equal(await readPipe(reader, 4), "one\n");
+  assert.equal(output.lost, 0);
+});
+
+test("a reader of a pipe that stops reading blocks nothing, and loses no line within the limit", async (t) => {
+  const path = join(folder(t), "pipe");
+  execFileSync("mkfifo", [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.after(() => closeSync(reader));
+  const { output } = await open(t, path);
+  const line = `${"x".repeat(999)}\n`;
+  for (let n = 0; n < 300; n++) output.write(line);
+  await eventually("the pipe is full", () => readPipe(reader, 1000).then((text) => text === line));
+  assert.equal((await readPipe(reader, 299_000)).length, 299_000);
+  await eventually("all is written", () => output.drained);
+  assert.equal(output.lost, 0);
+});
+
+async function readPipe(reader: number, length: number): Promise<string> {
+  let text = "";
+  await eventually(`${length} bytes`, () => {
+    const bytes = Buffer.alloc(length - text.length);
+    try {
+      text += bytes.subarray(0, readSync(reader, bytes)).toString();
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
+    }
+    return text.length === length;
+  });
+  return text;
+}
