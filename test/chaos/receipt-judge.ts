@@ -27,6 +27,8 @@ export class ReceiptJudge {
   readonly #chance: () => number;
   readonly #onWrong: (what: string) => void;
   readonly #lines: ReceiptLine[] = [];
+  /** In the order in which they began. */
+  readonly #runs = new Set<string>();
   /** "UID VERSION" of what was written, and UIDs of what was deleted. */
   readonly #written = new Set<string>();
   readonly #deleted = new Set<string>();
@@ -40,7 +42,12 @@ export class ReceiptJudge {
   }
 
   stream(): ReceiptStream {
-    return openStream(this.#clock, this.#chance, (text) => this.#take(text));
+    return openStream(
+      this.#clock,
+      this.#chance,
+      (text) => this.#take(text),
+      (run) => this.#runs.add(run),
+    );
   }
 
   written({ request, answer }: Pick<Write, "request" | "answer">): void {
@@ -53,7 +60,7 @@ export class ReceiptJudge {
 
   /** What is missing, invented or otherwise in the receipts. */
   wrongAtRest(worlds: readonly World[], flags: Flags): readonly string[] {
-    const { holdings, complete } = replayReceipts(this.#lines);
+    const { holdings, complete } = replayReceipts(this.#lines, [...this.#runs].at(-1));
     if (!complete) return ["receipts: the newest statement of all copies has no end"];
     const held = new Map<string, Raw>(
       worlds.flatMap(({ kind, objects }) =>

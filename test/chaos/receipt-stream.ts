@@ -2,6 +2,7 @@
 // so that lines are lost.
 import { ReceiptOutput, type ReceiptTarget } from "../../src/controller/report/receipt-output.ts";
 import { sleep, type Clock } from "../../src/kube/time/clock.ts";
+import type { ReceiptLine } from "../support/receipts/replay-receipts.ts";
 
 /** Few, so that a reader who rests for a moment costs lines. */
 const MOST_UNSENT_BYTES = 16 * 1024;
@@ -15,11 +16,23 @@ export type ReceiptStream = {
   readonly kill: () => void;
 };
 
-/** `take` is told whole lines. */
+/** Tells which run begins when it does, which may be long before its lines are written. */
+class BeginningOutput extends ReceiptOutput {
+  onBegin: (run: string) => void = () => undefined;
+
+  override write(line: string): void {
+    const { receipt, run } = JSON.parse(line) as ReceiptLine;
+    if (receipt === "begin") this.onBegin(run);
+    super.write(line);
+  }
+}
+
+/** `take` is told whole lines, `onBegin` each beginning. */
 export function openStream(
   clock: Clock,
   chance: () => number,
   take: (text: string) => void,
+  onBegin: (run: string) => void,
 ): ReceiptStream {
   let dead = false;
   const kill = (): void => {
@@ -40,5 +53,9 @@ export function openStream(
     },
     close: () => Promise.resolve(kill()),
   };
-  return { output: new ReceiptOutput(target, clock, MOST_UNSENT_BYTES), kill };
+  const output = new BeginningOutput(target, clock, MOST_UNSENT_BYTES);
+  output.onBegin = (run) => {
+    if (!dead) onBegin(run);
+  };
+  return { output, kill };
 }

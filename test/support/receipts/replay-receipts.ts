@@ -44,14 +44,14 @@ export type Replayed = {
   readonly complete: boolean;
 };
 
-/** `lines`: of all processes, those of each process in their order. */
-export function replayReceipts(lines: readonly ReceiptLine[]): Replayed {
+/**
+ * `lines`: of all processes, those of each process in their order. `last`: the run that began last; undefined: the one
+ * whose lines begin last.
+ */
+export function replayReceipts(lines: readonly ReceiptLine[], last?: string): Replayed {
   const runs = new Map<string, { holdings: Map<string, ReceiptLine>; complete: boolean }>();
-  let newest: string | undefined;
   for (const line of lines) {
     if (line.receipt === "begin") {
-      // A process that is told to stop may still write when the next one has begun.
-      if (!runs.has(line.run)) newest = line.run;
       runs.set(line.run, { holdings: new Map(), complete: false });
       continue;
     }
@@ -61,5 +61,6 @@ export function replayReceipts(lines: readonly ReceiptLine[]): Replayed {
     else if (line.holds === true) run.holdings.set(`${line.kind} ${line.place}`, line);
     else run.holdings.delete(`${line.kind} ${line.place}`);
   }
-  return (newest !== undefined && runs.get(newest)) || { holdings: new Map(), complete: false };
+  const newest = last ?? [...runs.keys()].at(-1) ?? "";
+  return runs.get(newest) ?? { holdings: new Map(), complete: false };
 }
