@@ -48,6 +48,7 @@ export function buildController(
     kinds,
     memory,
     lease: () => elector?.lease,
+    triggerOf: (action) => changes.triggerOf(action),
   });
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
     Object.values(watches.byResource).every(

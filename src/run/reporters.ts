@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { Config } from "../controller/settings/config.ts";
 import { namedSources } from "../controller/settings/planner-settings.ts";
 import type { EventIdentity, SourceEvent } from "../controller/report/event-states.ts";
+import type { TriggerOf } from "../controller/report/done-events.ts";
 import { FailureLines } from "../controller/report/failure-lines.ts";
 import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
@@ -31,12 +32,13 @@ export type ReportedState = {
   readonly kinds: readonly Pick<KindCache, "kind" | "written">[];
   readonly memory: PlannerMemory;
   readonly lease: () => LeaderElector["lease"] | undefined;
+  readonly triggerOf: TriggerOf;
 };
 
 export function createReporters(
   config: Config,
   parts: Dependencies,
-  { kinds, memory, lease }: ReportedState,
+  { kinds, memory, lease, triggerOf }: ReportedState,
 ): Reporters {
   const { log, clock } = parts;
   const events = config.dryRun
@@ -50,6 +52,7 @@ export function createReporters(
     uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
     send: (event) => events?.record(eventOf(event)),
     lease,
+    triggerOf,
   });
   return { events, reporter };
 }

@@ -13,8 +13,7 @@ export const TRIGGERS = {
   DeletionOfCopy: "another client had deleted the copy",
   DeletionOfSource: "the source was deleted",
   Pull: "a pulling object asks for it",
-  Start:
-    "found when this process began to lead, after a change of its flags or while no process ran",
+  Start: "found when this process began",
 } as const;
 export type TriggerCode = keyof typeof TRIGGERS;
 
@@ -27,6 +26,14 @@ export type Trigger = {
   /** Keys of changed labels, the first few. */
   readonly labels?: readonly string[];
 };
+
+/**
+ * The sentence of an Event, whose reader can read the source and nothing else. Versions would make an Event of its
+ * own of each change. `named`: with the field manager of the source.
+ */
+export function eventText({ code, manager }: Trigger, named: boolean): string {
+  return triggerText({ code, ...(named && code === "Source" && { manager }) });
+}
 
 /** One sentence for people. `named`: with the version, the field manager and the labels. */
 export function triggerText({ code, version, manager, labels }: Trigger, named = true): string {

@@ -2,6 +2,7 @@
 // a pulling object was filled from. A change that reaches several namespaces is reported at once. Repairs and
 // changes in one namespace are limited to five at once and then one a minute, so that they are reported together.
 import { isCopying, type CopyAction } from "../model/actions.ts";
+import { eventText, type Trigger, type TriggerCode } from "../model/triggers.ts";
 import { placeKey } from "../model/kinds.ts";
 import type { SourceReport } from "../model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
@@ -13,21 +14,29 @@ import type { RemovedCopies } from "./removal-log.ts";
 const BURST = 5;
 const PER_SECOND = 1 / 60;
 
+export type TriggerOf = (action: CopyAction) => Trigger;
+
+/** `changed`: namespaces with a write since the last report that was not a repair. */
+type Written = {
+  readonly namespaces: Set<string>;
+  readonly changed: Set<string>;
+  readonly triggers: Map<TriggerCode, Trigger>;
+};
+
 export class DoneEvents {
   readonly #states: EventStates;
   readonly #clock: { readonly monotonic: () => number };
-  /** By source. `changed`: namespaces with a write since the last report that was not a repair. */
-  readonly #written = new Map<
-    string,
-    { readonly namespaces: Set<string>; readonly changed: Set<string> }
-  >();
+  /** By source. */
+  readonly #written = new Map<string, Written>();
+  readonly #triggerOf: TriggerOf | undefined;
   /** A full bucket is equal to a missing one. */
   readonly #buckets = new Map<string, TokenBucket>();
   /** Of the newest plan. */
   #reports: ReadonlyMap<string, SourceReport> = new Map();
 
-  constructor(states: EventStates, monotonic: () => number) {
+  constructor(states: EventStates, monotonic: () => number, triggerOf?: TriggerOf) {
     this.#states = states;
+    this.#triggerOf = triggerOf;
     this.#clock = { monotonic };
   }
 
@@ -64,7 +73,8 @@ export class DoneEvents {
     if (!several && !this.#bucket(key).tryTake()) return;
     this.#written.delete(key);
     const { kind, source: on, uid } = report;
-    const note = `copied to ${namespacesText(written.namespaces, this.#states.mayName(report))}`;
+    const where = namespacesText(written.namespaces, this.#states.mayName(report));
+    const note = `copied to ${where}${this.#whyOf(report, written)}`;
     this.#states.send({ kind, on, uid, type: "Normal", reason: "Copied", note });
   }
 
@@ -79,9 +89,26 @@ export class DoneEvents {
     if (on) this.#states.send({ ...on, type: "Normal", reason: "Removed", note });
   }
 
-  #add({ objectKind, source, place: { namespace }, cause }: CopyAction): void {
+  // Readers of the source list may not be allowed to read the source.
+  #whyOf({ kind, source }: SourceReport, { triggers }: Written): string {
+    const [trigger, another] = triggers.values();
+    if (!trigger) return "";
+    return another
+      ? "; for several reasons"
+      : `; ${eventText(trigger, !this.#states.isListed(kind, source))}`;
+  }
+
+  #add(action: CopyAction): void {
+    const { objectKind, source, place, cause } = action;
+    const { namespace } = place;
     const key = placeKey(objectKind, source);
-    const known = this.#written.get(key) ?? { namespaces: new Set(), changed: new Set() };
+    const known = this.#written.get(key) ?? {
+      namespaces: new Set(),
+      changed: new Set(),
+      triggers: new Map(),
+    };
+    const trigger = this.#triggerOf?.(action);
+    if (trigger) known.triggers.set(trigger.code, trigger);
     known.namespaces.add(namespace);
     if (cause !== "edited" && cause !== "deleted") known.changed.add(namespace);
     this.#written.set(key, known);

@@ -10,7 +10,7 @@ import { dueText, dueWordsOf, type DueWords } from "../settings/due-text.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import { listed } from "../../text/listed.ts";
 import type { Ref } from "../../text/names.ts";
-import { DoneEvents } from "./done-events.ts";
+import { DoneEvents, type TriggerOf } from "./done-events.ts";
 import {
   EventStates,
   type EventIdentity,
@@ -34,6 +34,8 @@ import type { RemovedCopies } from "./removal-log.ts";
 export type EventOptions = StateOptions & {
   /** The controller's Lease. Undefined if it holds none. */
   readonly lease: () => (Ref & { readonly uid: string }) | undefined;
+  /** What made a write due. */
+  readonly triggerOf?: TriggerOf | undefined;
   /** Milliseconds since the epoch. */
   readonly wallNow: () => number;
 };
@@ -53,7 +55,7 @@ export class NoticeEvents {
   constructor(options: EventOptions) {
     this.#options = options;
     this.#states = new EventStates(options);
-    this.#done = new DoneEvents(this.#states, options.now);
+    this.#done = new DoneEvents(this.#states, options.now, options.triggerOf);
   }
 
   onOutcome(outcome: Outcome): void {

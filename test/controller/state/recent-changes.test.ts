@@ -5,7 +5,7 @@ import { readNamespace } from "../../../src/controller/observed/read-namespace.t
 import { because } from "../../../src/controller/model/reasons.ts";
 import type { Action } from "../../../src/controller/model/actions.ts";
 import type { Namespace, SourceObject } from "../../../src/controller/model/cluster.ts";
-import { triggerText } from "../../../src/controller/model/triggers.ts";
+import { eventText, triggerText } from "../../../src/controller/model/triggers.ts";
 import { RecentChanges } from "../../../src/controller/state/recent-changes.ts";
 
 const RULE = {
@@ -117,4 +117,14 @@ test("the sentence of a trigger names version, field manager and labels, or none
   assert.equal(triggerText(trigger, false), "the source changed");
   const labels = { code: "NamespaceLabels", labels: ["team", "tier"] } as const;
   assert.equal(triggerText(labels), "labels of a namespace changed (team, tier)");
+});
+
+test("an Event names no version, and a field manager only of the source, where its reader may know it", () => {
+  const changed = { code: "Source", version: "9", manager: "kubectl-edit" } as const;
+  assert.equal(eventText(changed, true), "the source changed (field manager kubectl-edit)");
+  assert.equal(eventText(changed, false), "the source changed");
+  const edited = { code: "EditOfCopy", manager: "of-a-tenant" } as const;
+  assert.equal(eventText(edited, true), "another client had changed the copy");
+  const labelled = { code: "NamespaceLabels", labels: ["team"] } as const;
+  assert.equal(eventText(labelled, true), "labels of a namespace changed");
 });
