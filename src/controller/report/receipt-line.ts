@@ -9,8 +9,8 @@ import { triggerText, type Trigger } from "../model/triggers.ts";
 
 /** What a line reports. `begin` and `end` frame a statement of everything that exists. */
 export const RECEIPTS = {
-  begin: "everything before this line is superseded; a line for each existing copy follows",
-  end: "every existing copy has had its line; `count` is their number",
+  begin: "everything before this line is superseded, and a line for each existing copy follows",
+  end: "every existing copy has had its line, and `count` is their number",
   found: "a copy exists, and no answer to this process said so",
   gone: "a copy no longer exists, or is no copy any more, and no answer to this process said so",
   create: "a copy was created",
@@ -18,8 +18,8 @@ export const RECEIPTS = {
   adopt: "an existing object became a copy, because its owner offered it",
   replace: "a copy was deleted and created again, because the API allows no update",
   takeover: "another source got the copy",
-  release: "the marks of a copy were removed; the object stays",
-  delete: "a copy was deleted; with `deleting`, a finalizer still holds it",
+  release: "the marks of a copy were removed, and the object stays",
+  delete: "a copy was deleted, and with `deleting` a finalizer still holds it",
   fill: "a pulling object received entries",
   clear: "a pulling object lost the received entries",
 } as const;
@@ -30,7 +30,7 @@ export const FINDINGS = {
   Started: "this process began to lead",
   LinesLost: "lines were lost before",
   Present: "the copy existed at `begin`",
-  AnswerLost: "the answer to this write of ours did not come; the watch shows its effect",
+  AnswerLost: "the answer to this write of ours did not come, and the watch shows its effect",
   Appeared: "a copy appeared that this process did not write",
   ChangedByOthers: "another client changed what a receipt names",
   DeletedByOthers: "another client deleted the copy",
