@@ -11,6 +11,7 @@ const PURE = [
   "controller/state",
   "controller/plan",
   "cli/explanation",
+  "cli/holding",
   "migrate/moves",
   "migrate/oldtools",
   "text",
@@ -154,6 +155,25 @@ const WALLS: Readonly<Record<string, Wall>> = {
     ],
     packages: NODE,
   },
+  "cli/holding": {
+    from: ["cli/explanation/answer", ...RULES("model"), "text"],
+    packages: [],
+  },
+  "cli/rotation": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      "cli/explain/live-rows",
+      "cli/explanation/explain",
+      "cli/holding",
+      "cli/status/controller-page",
+      ...RULES("settings", "annotations", "model", "observed/value-time"),
+      ...KUBE("json", "rest", "cache"),
+      "text",
+    ],
+    packages: NODE,
+  },
   "cli/explain": {
     from: [
       "run/program-context",
@@ -228,9 +248,16 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "sandbox/demo",
       "migrate/command",
       "inspect/kubectl",
-      ...["plan", "status", "explain", "check", "rights", "inventory", "completion"].map(
-        (command) => `cli/${command}`,
-      ),
+      ...[
+        "plan",
+        "status",
+        "explain",
+        "check",
+        "rights",
+        "rotation",
+        "inventory",
+        "completion",
+      ].map((command) => `cli/${command}`),
       "controller/settings",
     ],
     packages: [...NODE, "yargs"],

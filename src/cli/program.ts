@@ -14,6 +14,7 @@ import { explainCommand } from "./explain/explain-command.ts";
 import { inventoryCommand } from "./inventory/inventory-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 import { rightsCommand } from "./rights/rights-command.ts";
+import { rotationCommand } from "./rotation/rotation-command.ts";
 import { statusCommand } from "./status/status-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
@@ -35,6 +36,7 @@ const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
   explainCommand,
   checkCommand,
   rightsCommand,
+  rotationCommand,
   inventoryCommand,
   migrateCommand,
   completionCommand,

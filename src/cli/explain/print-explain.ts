@@ -3,13 +3,14 @@
 // written to stderr.
 import { UsageError } from "../../controller/settings/config.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
-import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
+import { isNamespaceName, refText, type Ref } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { explain, sourcesNamed, type Explanation } from "../explanation/explain.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import { namedObject } from "../../inspect/cluster/named-object.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
 import {
@@ -29,7 +30,7 @@ import { recordLines } from "./records-text.ts";
 
 export async function printExplain(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const { kind, name } = subjectOf(given["name"]);
+  const { kind, name } = namedObject(given["name"]);
   const namespace = onlyNamespace(texts(given, "in").at(-1));
   const sinceMs = spanOf(given, "since");
   return withJudging(flags, planningFlags(given), program, async (judging) => {
@@ -119,30 +120,6 @@ function print(
     flags,
     program,
   );
-}
-
-const KIND_WORDS: Readonly<Record<string, ObjectKind>> = {
-  secret: "Secret",
-  secrets: "Secret",
-  configmap: "ConfigMap",
-  configmaps: "ConfigMap",
-  cm: "ConfigMap",
-};
-
-/** NAME, or KIND/NAME. */
-function subjectOf(given: unknown): { readonly kind: ObjectKind; readonly name: string } {
-  const text = typeof given === "string" ? given : "";
-  const slash = text.indexOf("/");
-  const word = slash < 0 ? "secret" : text.slice(0, slash);
-  const name = text.slice(slash + 1);
-  const lower = word.toLowerCase();
-  const kind = Object.hasOwn(KIND_WORDS, lower) ? KIND_WORDS[lower] : undefined;
-  if (!kind)
-    throw new UsageError(
-      `"${word}" is no kind that is copied: write secret/NAME or configmap/NAME, and the namespace as -n`,
-    );
-  if (isSecretName(name)) return { kind, name };
-  throw new UsageError(`"${name}" is not the name of a ${kind}`);
 }
 
 function onlyNamespace(name: string | undefined): string | undefined {

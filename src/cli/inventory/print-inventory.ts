@@ -97,7 +97,10 @@ async function readInventory(
   const facts = new Map<string, ObjectFacts>();
   const read = await readJudged(judging, flags, program, {
     client: withoutData(client),
-    onObject: (object, raw) => facts.set(placeKey(kindOf(object), object), factsOf(object, raw)),
+    onObject: (object, raw) => {
+      if (object.role !== "unmanaged")
+        facts.set(placeKey(kindOf(object), object), factsOf(object, raw));
+    },
   });
   // A list that began anew may have left out what was deleted meanwhile.
   const isThere = ({ object }: ObjectFacts): boolean =>

@@ -1,13 +1,11 @@
 // Implements `secretcast status`. It reads the page of the running controller. Where this is impossible, it
 // makes its own plan and says so. It runs once, repeatedly (-w), or until everything is current (--wait).
 import { listed } from "../../text/listed.ts";
-import { UsageError } from "../../controller/settings/config.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
-import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
+import { formatDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
 import { readStatus, type Status } from "../../page/status.ts";
 import {
-  lastText,
   otherwiseCode,
   readKubectlFlags,
   type Given,
@@ -16,6 +14,7 @@ import {
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import { screenful } from "../../inspect/kubectl/screenful.ts";
 import { painter, tableLines } from "../../inspect/kubectl/table.ts";
+import { lookUntil, readWait } from "../../inspect/kubectl/waiting.ts";
 import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
@@ -57,16 +56,19 @@ type Mode = {
 // A page costs its controller almost nothing. A plan made here lists the whole cluster.
 const PAGE_AGAIN_MS = 1000;
 const PLAN_AGAIN_MS = 5000;
-const USUAL_WAIT = "30s";
 
 export async function printStatus(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
   const mode = modeOf(given);
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const look = (): Promise<Look> => lookOnce(judging, flags, mode, program);
-    if (mode.waitMs !== undefined) return wait(look, mode.waitMs, flags, program);
-    const first = await look();
-    tell(first, flags, program);
+    const first = await lookUntil(
+      look,
+      ({ allCurrent }) => allCurrent,
+      mode.waitMs,
+      program,
+      (last) => tell(last, flags, program),
+    );
     if (!mode.watch) return codeOf(first, flags);
     return follow(first, look, flags, program);
   });
@@ -74,17 +76,9 @@ export async function printStatus(given: Given, program: Program): Promise<numbe
 
 function modeOf(given: Given): Mode {
   const watch = given["watch"] === true;
-  const waits = given["wait"] === true;
-  const timeout = lastText(given, "timeout");
-  if (watch && waits) throw contradiction("-w", "--wait", "one goes on, the other ends");
-  if (timeout !== undefined && !waits)
-    throw new UsageError("--timeout is for --wait: leave it out");
-  try {
-    const waitMs = waits ? parseDuration(timeout ?? USUAL_WAIT) : undefined;
-    return { failing: given["failing"] === true, watch, waitMs };
-  } catch (error) {
-    throw new UsageError(`--timeout: ${error instanceof Error ? error.message : "is wrong"}`);
-  }
+  if (watch && given["wait"] === true)
+    throw contradiction("-w", "--wait", "one goes on, the other ends");
+  return { failing: given["failing"] === true, watch, waitMs: readWait(given) };
 }
 
 async function lookOnce(
@@ -268,27 +262,6 @@ async function follow(
     if (flags.output === "table" || flags.output === "wide")
       program.stdout.write(`${isoTime(Date.now())}\n`);
     show(changed, quiet, program);
-  }
-}
-
-async function wait(
-  look: () => Promise<Look>,
-  waitMs: number,
-  flags: KubectlFlags,
-  program: Program,
-): Promise<number> {
-  const until = systemClock.monotonic() + waitMs;
-  for (;;) {
-    const found = await look();
-    const leftMs = until - systemClock.monotonic();
-    if (found.allCurrent || leftMs <= 0) {
-      tell(found, flags, program);
-      if (!found.allCurrent)
-        program.stderr.write(`timed out after ${formatDuration(waitMs)} (--timeout)\n`);
-      return codeOf(found, flags);
-    }
-    await sleep(systemClock, Math.min(found.againMs, leftMs), program.signal);
-    program.signal.throwIfAborted();
   }
 }
 

@@ -1,24 +1,19 @@
 // Declares the `secretcast status` command. print-status.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { waitOptions } from "../../inspect/kubectl/waiting.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
 export const statusCommand: ClusterCommand = {
   words: "status",
   about: "Each source and what became of its copies",
   options: (argv) =>
-    planningOptions(kubectlOptions(argv))
+    waitOptions(planningOptions(kubectlOptions(argv)), "until everything is current")
       .option("failing", {
         type: "boolean",
         describe: "only sources with something that somebody has to look at",
       })
       .option("watch", { type: "boolean", alias: "w", describe: "go on, and print what changes" })
-      .option("wait", { type: "boolean", describe: "until everything is current" })
-      .option("timeout", {
-        type: "string",
-        requiresArg: true,
-        describe: "with --wait: how long at most [default: 30s]",
-      })
       .example("$0 status", "all sources, and what is not as it should be")
       .example("$0 status --failing -o wide", "only what has to be looked at")
       .example("$0 status --wait --timeout 2m", "after kubectl apply, in a pipeline")

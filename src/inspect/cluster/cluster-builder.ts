@@ -38,8 +38,8 @@ export type BuilderOptions = {
    * Whether outlines are kept. Computing a digest of every value takes long, and only a diff needs them.
    */
   readonly outlined: boolean;
-  /** Called with each source, copy and pulling object, as it is read. */
-  readonly onObject?: ((object: TakingPart, raw: unknown) => void) | undefined;
+  /** Called with each object, as it is read. */
+  readonly onObject?: ((object: CachedObject, raw: unknown) => void) | undefined;
 };
 
 export type TakingPart = Exclude<CachedObject, UnmanagedObject>;
@@ -102,6 +102,11 @@ export class ClusterBuilder {
     return count;
   }
 
+  /** All objects of the kind that were added. */
+  *objects(kind: ObjectKind): Generator<CachedObject> {
+    for (const objects of this.#of(kind).values()) yield* objects.values();
+  }
+
   get namespaces(): ReadonlyMap<string, Namespace> {
     return this.#namespaces;
   }
@@ -120,7 +125,7 @@ export class ClusterBuilder {
     const there = objects.get(namespace) ?? new Map<string, CachedObject>();
     objects.set(namespace, there.set(name, object));
     if (role === "source") this.#select(kind, object, raw);
-    if (role !== "unmanaged") this.#onObject?.(object, raw);
+    this.#onObject?.(object, raw);
     if (!this.#outlines) return;
     if (role === "copy" || role === "pull" || (role === "unmanaged" && object.adopt))
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));

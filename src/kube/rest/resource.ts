@@ -43,6 +43,8 @@ export const EVENTS: Resource = {
   kind: "Event",
 };
 
+/** For `accept` of one object: only its name and other metadata. */
+export const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /** For `accept` of a list: only names and other metadata. */
 export const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 

@@ -19,6 +19,10 @@ const COMMANDS: Readonly<Record<string, Words>> = {
   check: { words: [], shows: /^ok +server version/m },
   rights: { words: ["--only-names", "registry"], shows: /^ {4}resourceNames: \[registry\]$/m },
   completion: { words: ["bash"], shows: /^complete -F _secretcast secretcast$/m },
+  rotation: {
+    words: ["registry", "-n", "secretcast"],
+    shows: /^secretcast +registry +source +present /m,
+  },
   inventory: { words: ["-o", "csv"], shows: /^secrets,secretcast,registry,true,kubernetes\.io/m },
   migrate: { words: ["--from", "reflector"], shows: /^/ },
 };

@@ -1,0 +1,204 @@
+// Every object that holds the value of a source: the source, its copies, and the pulling objects that it
+// filled. Each is current only if the explanation says so and its content equals the source's.
+import { refText, type Ref } from "../../text/names.ts";
+import type {
+  CachedObject,
+  ClusterState,
+  CopyObject,
+  PullingObject,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
+import type { ExplainedVerdict, PlaceAnswer } from "../explanation/answer.ts";
+import type { ObjectValue } from "./held-value.ts";
+
+export type PlaceRole = "source" | "copy" | "pulling" | "former";
+
+/** What only a rotation reads of an object. */
+export type ObservedObject = {
+  /** Since when it has its data, or undefined: unknown. */
+  readonly since: number | undefined;
+  readonly isImmutable: boolean;
+  /** NAMESPACE/NAME in its mark, whether or not it is a copy. */
+  readonly markedSource: string | undefined;
+};
+
+export type RotationPlace = Ref & {
+  readonly role: PlaceRole;
+  readonly verdict: ExplainedVerdict | "refused";
+  readonly code: string | undefined;
+  readonly reason: string;
+  /** It has the source's present value and keeps it. */
+  readonly isCurrent: boolean;
+  /** What Pods that use it started with, or undefined: there is nothing of the source's. */
+  readonly value: ObjectValue | undefined;
+};
+
+export type PlacesInput = {
+  readonly clusterState: ClusterState;
+  readonly source: SourceObject;
+  /** The explanation of the source. */
+  readonly answers: readonly PlaceAnswer[];
+  /** All objects of the kind. */
+  readonly objects: Iterable<CachedObject>;
+  readonly observed: (object: CachedObject) => ObservedObject | undefined;
+};
+
+export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
+  const { clusterState, source, answers, objects } = input;
+  const places = new Map([[refText(source), sourcePlace(input)]]);
+  for (const answer of answers) {
+    const object = clusterState.objectsIn(answer.place.namespace).get(answer.place.name);
+    const place = answeredPlace(input, answer, object);
+    if (place) places.set(refText(place), place);
+  }
+  for (const object of objects) {
+    if (places.has(refText(object)) || !isOfSource(object, input)) continue;
+    places.set(refText(object), strayPlace(object));
+  }
+  return [...places.values()].toSorted(inOrder);
+}
+
+function sourcePlace({ source, observed }: PlacesInput): RotationPlace {
+  const { namespace, name, desiredCopy, deleting } = source;
+  const place = { namespace, name, role: "source" as const };
+  const value = presentValue(observed(source));
+  if (desiredCopy === undefined)
+    return {
+      ...place,
+      verdict: "refused",
+      code: "SourceRefused",
+      reason: "the source is refused: its copies do not follow it",
+      isCurrent: false,
+      value,
+    };
+  if (deleting)
+    return {
+      ...place,
+      verdict: "wait",
+      code: "SourceDeleting",
+      reason: "the source is being deleted",
+      isCurrent: false,
+      value,
+    };
+  const reason = "the source itself";
+  return { ...place, verdict: "current", code: "Source", reason, isCurrent: true, value };
+}
+
+function answeredPlace(
+  input: PlacesInput,
+  { place, verdict, code, reason, pulling }: PlaceAnswer,
+  object: CachedObject | undefined,
+): RotationPlace | undefined {
+  const { namespace, name } = place;
+  if (pulling) {
+    if (object?.role !== "pull" || (object.filled === 0 && isNobodys(code))) return undefined;
+    const isPresent = object.filled > 0 && isFilledWith(object, input, verdict);
+    const isCurrent = verdict === "current" && isPresent;
+    const value = object.filled === 0 ? undefined : valueOf(isPresent, input.observed(object));
+    return {
+      namespace,
+      name,
+      role: "pulling",
+      ...(verdict === "current" && !isCurrent ? UNEQUAL : { verdict, code, reason }),
+      isCurrent,
+      value,
+    };
+  }
+  const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;
+  if (verdict === "skip") return copy && strayPlace(copy);
+  const isPresent = copy?.dataDigest === input.source.desiredCopy?.dataDigest;
+  const isCurrent = verdict === "current" && copy !== undefined && isPresent;
+  return {
+    namespace,
+    name,
+    role: "copy",
+    ...(verdict === "current" && !isCurrent ? UNEQUAL : { verdict, code, reason }),
+    isCurrent,
+    value: object ? copy && valueOf(isPresent, input.observed(copy)) : formerValue(input),
+  };
+}
+
+const UNEQUAL = {
+  verdict: "unknown",
+  code: "ContentUnknown",
+  reason: "whether its content is the source's is not known",
+} as const;
+
+/** Any user may write `from`. What the source does not fill holds nothing of it. */
+const OF_NOBODY: readonly (string | undefined)[] = [
+  "NoSource",
+  "PullRefused",
+  "NamespaceExcluded",
+  "NameUnreadable",
+];
+
+function isNobodys(code: string | undefined): boolean {
+  return OF_NOBODY.includes(code);
+}
+
+function isFilledWith(
+  pull: PullingObject,
+  { clusterState, source }: PlacesInput,
+  verdict: ExplainedVerdict,
+): boolean {
+  if (verdict === "current") return true;
+  if (pull.keys === undefined || pull.sourceUid !== source.uid) return false;
+  const offer =
+    pull.keys.text === undefined
+      ? source.desiredCopy?.dataDigest
+      : clusterState.offerOf(source, pull.keys);
+  return offer === pull.filledDigest;
+}
+
+function isCopyOf(copy: CopyObject, source: Ref): boolean {
+  return refText(copy.source) === refText(source);
+}
+
+/** It carries the source's name or UID, and the explanation does not know it as a place of the source. */
+function isOfSource(object: CachedObject, { source, observed }: PlacesInput): boolean {
+  if (object.role === "source") return false;
+  if (object.role === "pull") return object.filled > 0 && object.sourceUid === source.uid;
+  return observed(object)?.markedSource === refText(source);
+}
+
+function strayPlace({ namespace, name, role }: CachedObject): RotationPlace {
+  return {
+    namespace,
+    name,
+    role: role === "pull" ? "pulling" : "copy",
+    verdict: "unknown",
+    code: "NotKept",
+    reason:
+      role === "copy"
+        ? "a copy of this source that another source or another installation has now"
+        : role === "pull"
+          ? "this source filled it, and it pulls from another one now"
+          : "it carries marks of a copy of this source and is none: it was moved, restored or edited",
+    isCurrent: false,
+    value: { kind: "older" },
+  };
+}
+
+/** The value of a place where a copy is missing. */
+export function formerValue({
+  source,
+  observed,
+}: Pick<PlacesInput, "source" | "observed">): ObjectValue {
+  return { kind: "former", since: observed(source)?.since };
+}
+
+function valueOf(isPresent: boolean, observed: ObservedObject | undefined): ObjectValue {
+  return isPresent ? presentValue(observed) : { kind: "older" };
+}
+
+function presentValue(observed: ObservedObject | undefined): ObjectValue {
+  if (observed?.since === undefined) return { kind: "untimed" };
+  return { kind: "present", since: observed.since, isImmutable: observed.isImmutable };
+}
+
+/** The source first. */
+function inOrder(a: RotationPlace, b: RotationPlace): number {
+  if (a.role === "source" || b.role === "source") return a.role === "source" ? -1 : 1;
+  const [one, other] = [refText(a), refText(b)];
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,80 @@
+// The Deployment of a ReplicaSet and the CronJob of a Job, which a Pod does not name. Only their metadata are
+// read, and only those of Pods that hold an older value.
+import { isRecord } from "../../kube/json.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { METADATA, resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { refText } from "../../text/names.ts";
+import type { PodOwner, UsingPod } from "../holding/using-pod.ts";
+import { ownerOf } from "./read-pod.ts";
+
+const OWNED: readonly Resource[] = [
+  { group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet" },
+  { group: "batch", version: "v1", plural: "jobs", kind: "Job" },
+];
+
+export type Owners = {
+  /** At the top of the chain of owners. Undefined for a bare Pod. */
+  readonly of: (pod: UsingPod) => PodOwner | undefined;
+  /** Resources that may not be read in some namespace: their own owners are not known. */
+  readonly unread: readonly Resource[];
+};
+
+const AT_ONCE = 16;
+
+export async function findOwners(
+  pods: Iterable<UsingPod>,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<Owners> {
+  const asked = new Map<string, readonly [pod: UsingPod, resource: Resource]>();
+  for (const pod of pods) {
+    const resource = OWNED.find(({ kind, group, version }) => {
+      return pod.owner?.kind === kind && pod.owner.apiVersion === `${group}/${version}`;
+    });
+    if (resource) asked.set(keyOf(pod), [pod, resource]);
+  }
+  const found = new Map<string, PodOwner | undefined>();
+  const unread = new Set<Resource>();
+  const left = asked.entries();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const [key, [pod, resource]] of left) {
+        const metadata = await readMetadata(pod, resource, client, signal);
+        if (metadata === "forbidden") unread.add(resource);
+        else if (metadata) found.set(key, ownerOf(metadata));
+      }
+    }),
+  );
+  return { of: (pod) => found.get(keyOf(pod)) ?? pod.owner, unread: [...unread] };
+}
+
+function keyOf({ namespace, owner }: UsingPod): string {
+  return `${owner?.kind ?? ""} ${refText({ namespace, name: owner?.name ?? "" })}`;
+}
+
+/** Undefined where the object does not exist any more. */
+async function readMetadata(
+  { namespace, owner }: UsingPod,
+  resource: Resource,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>> | "forbidden" | undefined> {
+  const name = owner?.name ?? "";
+  try {
+    const object = await client.request<unknown>({
+      method: "GET",
+      path: resourcePath(resource, namespace, name),
+      accept: METADATA,
+      what: `get ${resource.kind} ${refText({ namespace, name })}`,
+      signal,
+    });
+    const metadata = isRecord(object) ? object["metadata"] : undefined;
+    return isRecord(metadata) ? metadata : undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.kind === "notFound") return undefined;
+    if (error.kind === "forbidden") return "forbidden";
+    throw error;
+  }
+}

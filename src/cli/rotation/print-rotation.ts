@@ -1,0 +1,244 @@
+// Implements `secretcast rotation`. It reads the copies first and the Pods afterwards, so that a Pod which
+// started with an older value cannot appear between the two. With --wait it looks again.
+import type { ClusterState, SourceObject } from "../../controller/model/cluster.ts";
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import {
+  prospectIn,
+  readJudged,
+  tellUnknown,
+  withJudging,
+  type Judging,
+} from "../../inspect/cluster/judged-cluster.ts";
+import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
+import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
+import {
+  otherwiseCode,
+  readKubectlFlags,
+  type Given,
+  type KubectlFlags,
+} from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import { namedObject } from "../../inspect/cluster/named-object.ts";
+import { lookUntil, readDuration, readWait } from "../../inspect/kubectl/waiting.ts";
+import type { Program } from "../../run/program-context.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import type { Plan } from "../../controller/model/verdicts.ts";
+import { withLiveRows } from "../explain/live-rows.ts";
+import { readControllerPage } from "../status/controller-page.ts";
+import { explain } from "../explanation/explain.ts";
+import { judgeRevocation, type Revocation } from "../holding/revocation.ts";
+import { formerValue, rotationPlaces } from "../holding/rotation-places.ts";
+import { findOwners } from "./find-owners.ts";
+import { ObservedObjects } from "./observed-objects.ts";
+import { readPods } from "./read-pods.ts";
+import { missingRightLines } from "./missing-rights.ts";
+import { restartCommands, rotationItems, type RotationItem } from "./rotation-items.ts";
+import { holderLines, PLACE_COLUMNS } from "./rotation-text.ts";
+
+const USUAL_SYNC_PERIOD_MS = 120_000;
+/** Each look lists the whole cluster. */
+const AGAIN_MS = 5000;
+
+type Question = {
+  readonly kind: ObjectKind;
+  readonly name: string;
+  readonly syncPeriodMs: number;
+};
+
+type Look = {
+  readonly items: readonly RotationItem[];
+  readonly revocation: Revocation;
+  readonly source: Ref;
+  readonly read: ReadCluster;
+  /** Rights that are missing beside those of `read`. */
+  readonly missing: readonly string[];
+  readonly againMs: number;
+};
+
+export async function printRotation(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env);
+  const { kind, name } = namedObject(given["name"]);
+  if (flags.selector !== undefined)
+    throw new UsageError("--selector is for lists, and this is about one source: leave it out");
+  const waitMs = readWait(given);
+  const syncPeriodMs = readDuration(given, "sync-period") ?? USUAL_SYNC_PERIOD_MS;
+  const question = { kind, name, syncPeriodMs };
+  return withJudging(flags, planningFlags(given), program, async (judging) => {
+    const last = await lookUntil(
+      () => look(judging, question, flags, program),
+      ({ revocation, read }) => revocation.isSafe && read.unknown.length === 0,
+      waitMs,
+      program,
+      (found) => tell(found, question, judging, flags, program),
+    );
+    if (!last.revocation.isSafe) return otherwiseCode(flags);
+    return last.read.unknown.length === 0 ? 0 : 1;
+  });
+}
+
+async function look(
+  judging: Judging,
+  { kind, name, syncPeriodMs }: Question,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<Look> {
+  const { connection, planning } = judging;
+  const { client } = connection;
+  const { signal } = program;
+  const subject = { namespace: connection.namespace, name };
+  const observed = new ObservedObjects(subject);
+  const read = await readJudged(judging, flags, program, {
+    fallback: [subject.namespace],
+    onObject: observed.observe,
+  });
+  const clusterState = stateOf(read, kind);
+  const source = sourceOf(clusterState, kind, subject, read, program);
+  const { plan } = await prospectIn(read, planning);
+  const input = { clusterState, source, observed: observed.of };
+  const placesBy = (made: Plan) =>
+    rotationPlaces({
+      ...input,
+      answers: explain(clusterState, planning.settings, made, subject, { rights: read.rights })
+        .places,
+      objects: read.builder.objects(kind),
+    });
+  let places = placesBy(plan);
+  if (!places.every(({ isCurrent }) => isCurrent)) {
+    // The controller knows why a write fails or waits.
+    const page = await readControllerPage(judging, "", signal);
+    if (page.kind === "read")
+      places = placesBy(withLiveRows(plan, clusterState, page.status, read.rights));
+  }
+  const names = new Set(places.map(refText));
+  const isFormer = ({ namespace, name: of }: Ref): boolean =>
+    source.rule.to !== undefined &&
+    of === source.rule.copyName &&
+    namespace !== source.namespace &&
+    clusterState.namespaces.has(namespace) &&
+    !clusterState.objectsIn(namespace).has(of);
+  const podsRead = await readPods({
+    client,
+    kind,
+    asked: (namespace, of) =>
+      names.has(refText({ namespace, name: of })) || isFormer({ namespace, name: of }),
+    namespaces: new Set(places.map(({ namespace }) => namespace)),
+    signal,
+  });
+  const refresh = {
+    now: Math.floor(judging.nowMs() / 1000),
+    syncPeriod: syncPeriodMs / 1000,
+  };
+  const former = (place: Ref) => (isFormer(place) ? formerValue(input) : undefined);
+  const revocation = judgeRevocation(places, podsRead, former, refresh);
+  const holding = revocation.places.flatMap(({ holders }) => holders.map(({ pod }) => pod));
+  const owners = await findOwners(holding, client, signal);
+  return {
+    items: rotationItems(kind, subject, revocation, owners.of),
+    revocation,
+    source: subject,
+    read,
+    missing: missingRightLines(podsRead, owners),
+    againMs: AGAIN_MS,
+  };
+}
+
+function stateOf(read: ReadCluster, kind: ObjectKind): ClusterState {
+  const clusterState = read.clusterStates.find((each) => each.kind === kind);
+  if (clusterState) return clusterState;
+  throw new UsageError(
+    `${kind}s take no part without --config-maps: neither this command nor the controller that was found has that flag of \`run\``,
+  );
+}
+
+function sourceOf(
+  clusterState: ClusterState,
+  kind: ObjectKind,
+  subject: Ref,
+  read: ReadCluster,
+  program: Program,
+): SourceObject {
+  const { namespace, name } = subject;
+  const object = clusterState.objectsIn(namespace).get(name);
+  if (object?.role === "source") return object;
+  tellUnknown(read, program);
+  const what = `${kind} ${name} in namespace ${namespace}`;
+  const unread = read.rights.namespace(namespace);
+  if (!object && unread !== undefined) throw new UsageError(`${what}: ${unread}`);
+  if (!object) throw new UsageError(`there is no ${what} (-n chooses the namespace)`);
+  const of =
+    object.role === "copy" ? object.source : object.role === "pull" ? object.from : undefined;
+  if (of)
+    throw new UsageError(
+      `${what} is not a source, its source is ${refText(of)}: secretcast rotation ${of.name} -n ${of.namespace}`,
+    );
+  throw new UsageError(
+    `${what} is not a source: secretcast explain ${name} -n ${namespace} says why`,
+  );
+}
+
+function tell(
+  { items, revocation, source, read, missing }: Look,
+  { kind, syncPeriodMs }: Question,
+  { where, planning }: Judging,
+  flags: KubectlFlags,
+  program: Program,
+): void {
+  printListing<RotationItem>(
+    {
+      kind: "RotationList",
+      items,
+      beside: {
+        object: { resource: KINDS[kind].resource.plural, ...source },
+        safe: revocation.isSafe && read.unknown.length === 0,
+        blockers: blockersOf(revocation),
+        syncPeriodSeconds: syncPeriodMs / 1000,
+        restart: restartCommands(items),
+      },
+      columns: PLACE_COLUMNS,
+      nameOf: kubectlName,
+    },
+    flags,
+    program,
+  );
+  if (flags.output === "table" || flags.output === "wide")
+    for (const line of holderLines(items, flags, program)) program.stdout.write(line);
+  tellUnknown(read, program);
+  for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
+  for (const line of [answerLine(revocation, read), where, settingsLine(planning)])
+    program.stderr.write(`${line}\n`);
+}
+
+/** Codes that stay when a sentence changes. */
+function blockersOf({ notCurrent, holdingPods, unreadNamespaces }: Revocation) {
+  return [
+    { code: "NotCurrent", count: notCurrent },
+    { code: "PodsHold", count: holdingPods },
+    { code: "PodsNotListed", count: unreadNamespaces },
+  ].filter(({ count }) => count > 0);
+}
+
+function answerLine(
+  { isSafe, places, notCurrent, holdingPods, unreadNamespaces }: Revocation,
+  { unknown }: ReadCluster,
+): string {
+  if (isSafe && unknown.length === 0)
+    return `safe to revoke: ${plural(places.length, "place has", "places have")} the present value, and no Pod holds an older one`;
+  const why = [
+    ...(notCurrent > 0
+      ? [plural(notCurrent, "place is not current", "places are not current")]
+      : []),
+    ...(holdingPods > 0
+      ? [plural(holdingPods, "Pod holds an older value", "Pods hold an older value")]
+      : []),
+    ...(unreadNamespaces > 0
+      ? [`the Pods of ${plural(unreadNamespaces, "namespace are", "namespaces are")} not known`]
+      : []),
+    ...(unknown.length > 0 ? ["not everything could be read"] : []),
+  ];
+  return `do not revoke the old value yet: ${why.join(", ")}`;
+}
+
+function plural(count: number, one: string, more: string): string {
+  return `${count} ${count === 1 ? one : more}`;
+}

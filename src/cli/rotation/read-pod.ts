@@ -1,0 +1,197 @@
+// From a Pod of the API to the few fields that a rotation asks for. A Pod that uses none of the objects, or
+// has finished, is dropped at once. Every part of a spec that can name a Secret or a ConfigMap is read.
+import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { apiSeconds } from "../../inspect/cluster/api-time.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { ContainerStart, PodOwner, Use, UsingPod } from "../holding/using-pod.ts";
+
+/** Where a spec names objects of a kind: the names of fields of the API. */
+const FIELDS = {
+  Secret: {
+    variable: "secretKeyRef",
+    variables: "secretRef",
+    volume: "secret",
+    volumeName: "secretName",
+  },
+  ConfigMap: {
+    variable: "configMapKeyRef",
+    variables: "configMapRef",
+    volume: "configMap",
+    volumeName: "name",
+  },
+} as const satisfies Readonly<Record<ObjectKind, Readonly<Record<string, string>>>>;
+
+/** Each list of containers in a spec, and of their states in a status. */
+const CONTAINERS = [
+  ["containers", "containerStatuses"],
+  ["initContainers", "initContainerStatuses"],
+  ["ephemeralContainers", "ephemeralContainerStatuses"],
+] as const;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether an object of this name is asked for in this namespace. */
+export type Asked = (namespace: string, name: string) => boolean;
+
+export function readPod(raw: unknown, kind: ObjectKind, asked: Asked): UsingPod | undefined {
+  const pod = fieldsOf(raw);
+  const [metadata, spec, status] = [pod["metadata"], pod["spec"], pod["status"]].map(fieldsOf);
+  const namespace = textOf(metadata?.["namespace"]);
+  const phase = textOf(status?.["phase"]);
+  if (!metadata || !spec || !status || phase === "Succeeded" || phase === "Failed")
+    return undefined;
+  const uses = new Uses(kind, spec, status, (name) => asked(namespace, name)).read();
+  if (uses.length === 0) return undefined;
+  return {
+    namespace,
+    name: textOf(metadata["name"]),
+    owner: ownerOf(metadata),
+    createdAt: apiSeconds(metadata["creationTimestamp"]),
+    startedAt: apiSeconds(status["startTime"]),
+    isScheduled: textOf(spec["nodeName"]) !== "",
+    // A lost node is no proof of an end.
+    isRunning: phase === "Running" || phase === "Unknown",
+    isDeleting: metadata["deletionTimestamp"] !== undefined,
+    uses,
+  };
+}
+
+/** The owner that controls the object, as its ownerReferences name it. */
+export function ownerOf(metadata: Fields): PodOwner | undefined {
+  const owner = listOf(metadata["ownerReferences"]).find((each) => each["controller"] === true);
+  if (!owner) return undefined;
+  return {
+    apiVersion: textOf(owner["apiVersion"]),
+    kind: textOf(owner["kind"]),
+    name: textOf(owner["name"]),
+  };
+}
+
+class Uses {
+  readonly #fields: (typeof FIELDS)[ObjectKind];
+  readonly #kind: ObjectKind;
+  readonly #spec: Fields;
+  readonly #asked: (name: string) => boolean;
+  readonly #starts: ReadonlyMap<string, ContainerStart>;
+  readonly #found = new Map<string, Use>();
+
+  constructor(kind: ObjectKind, spec: Fields, status: Fields, asked: (name: string) => boolean) {
+    this.#kind = kind;
+    this.#fields = FIELDS[kind];
+    this.#spec = spec;
+    this.#asked = asked;
+    this.#starts = startsOf(status);
+  }
+
+  read(): readonly Use[] {
+    for (const [list] of CONTAINERS)
+      for (const container of listOf(this.#spec[list])) this.#environment(container);
+    this.#volumes();
+    if (this.#kind === "Secret")
+      for (const { name } of listOf(this.#spec["imagePullSecrets"])) this.#add(name, "pull");
+    return [...this.#found.values()];
+  }
+
+  #environment(container: Fields): void {
+    const { variable, variables } = this.#fields;
+    const of = textOf(container["name"]);
+    for (const { valueFrom } of listOf(container["env"]))
+      this.#add(fieldsOf(fieldsOf(valueFrom)[variable])["name"], "environment", of);
+    for (const source of listOf(container["envFrom"]))
+      this.#add(fieldsOf(source[variables])["name"], "environment", of);
+  }
+
+  #volumes(): void {
+    const mounts = CONTAINERS.flatMap(([list]) =>
+      listOf(this.#spec[list]).flatMap((container) =>
+        listOf(container["volumeMounts"]).map((mount) => ({
+          container: textOf(container["name"]),
+          volume: textOf(mount["name"]),
+          isPart: textOf(mount["subPath"]) !== "" || textOf(mount["subPathExpr"]) !== "",
+        })),
+      ),
+    );
+    for (const volume of listOf(this.#spec["volumes"])) {
+      const mounted = mounts.filter((mount) => mount.volume === volume["name"]);
+      for (const name of this.#files(volume)) {
+        for (const { container, isPart } of mounted)
+          this.#add(name, isPart ? "subPath" : "volume", container);
+        if (mounted.length === 0) this.#add(name, "volume");
+      }
+      if (this.#kind === "Secret")
+        for (const name of credentialsOf(volume)) this.#add(name, "mount");
+    }
+  }
+
+  /** The objects whose entries are files of the volume. */
+  #files(volume: Fields): readonly unknown[] {
+    const { volume: field, volumeName } = this.#fields;
+    const sources = listOf(fieldsOf(volume["projected"])["sources"]);
+    return [
+      fieldsOf(volume[field])[volumeName],
+      ...sources.map((source) => fieldsOf(source[field])["name"]),
+    ];
+  }
+
+  #add(name: unknown, by: Use["by"], container?: string): void {
+    if (typeof name !== "string" || name === "" || !this.#asked(name)) return;
+    const use = {
+      name,
+      by,
+      ...(container !== undefined && { container }),
+      start: by === "environment" ? this.#startOf(container) : this.#anyStart(),
+    };
+    this.#found.set(`${by} ${name} ${container ?? ""}`, use);
+  }
+
+  #startOf(container: string | undefined): ContainerStart {
+    return this.#starts.get(container ?? "") ?? UNREPORTED;
+  }
+
+  /** Volumes are mounted before the first container starts. */
+  #anyStart(): ContainerStart {
+    const times = [...this.#starts.values()].flatMap((start) =>
+      start.kind === "started" ? [start.at] : [],
+    );
+    return times.length > 0 ? { kind: "started", at: Math.min(...times) } : UNREPORTED;
+  }
+}
+
+const UNREPORTED: ContainerStart = { kind: "unreported" };
+
+/** The Secrets of a volume of another kind: the fields of all drivers have one of three names. */
+function credentialsOf(volume: Fields): readonly unknown[] {
+  return Object.entries(volume).flatMap(([field, driver]) => {
+    if (field === "name" || field === "secret" || field === "projected") return [];
+    const { secretRef, nodePublishSecretRef, secretName } = fieldsOf(driver);
+    return [fieldsOf(secretRef)["name"], fieldsOf(nodePublishSecretRef)["name"], secretName];
+  });
+}
+
+function startsOf(status: Fields): ReadonlyMap<string, ContainerStart> {
+  return new Map(
+    CONTAINERS.flatMap(([, list]) =>
+      listOf(status[list]).map(
+        ({ name, state }) => [textOf(name), startOf(fieldsOf(state))] as const,
+      ),
+    ),
+  );
+}
+
+function startOf({ running, terminated, waiting }: Fields): ContainerStart {
+  const at = apiSeconds(fieldsOf(running ?? terminated)["startedAt"]);
+  if (at !== undefined) return { kind: "started", at };
+  return waiting === undefined || running !== undefined ? UNREPORTED : { kind: "waiting" };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

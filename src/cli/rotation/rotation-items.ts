@@ -1,0 +1,110 @@
+// A rotation as a list with one item for each place: the source, its copies, and the objects that it fills.
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { apiTime } from "../../inspect/cluster/api-time.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { HELD_CODES, type HeldCode } from "../holding/held-value.ts";
+import { restartCommand } from "../holding/restart-command.ts";
+import type { Holder, JudgedPlace, Revocation } from "../holding/revocation.ts";
+import type { PlaceRole, RotationPlace } from "../holding/rotation-places.ts";
+import type { PodOwner, UseKind, UsingPod } from "../holding/using-pod.ts";
+
+export type HolderItem = {
+  /** The Pod's name, in the place's namespace. */
+  readonly pod: string;
+  /** RFC 3339. Absent where the Pod's status has none. */
+  readonly startedAt?: string;
+  readonly owner?: PodOwner;
+  readonly holds: readonly {
+    readonly by: UseKind;
+    readonly container?: string;
+    readonly code: HeldCode;
+    readonly reason: string;
+  }[];
+  /** The command that restarts it. */
+  readonly restart: string;
+};
+
+export type RotationItem = {
+  /** As kubectl names it: `secrets`. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** NAMESPACE/NAME. */
+  readonly source: string;
+  readonly role: PlaceRole;
+  /** Whether it has the present value. */
+  readonly value: "present" | "older" | "absent";
+  /** When it got the present value, or earlier. RFC 3339. Absent where it has none, or nothing records it. */
+  readonly since?: string;
+  readonly verdict: RotationPlace["verdict"];
+  readonly code?: string;
+  readonly reason: string;
+  readonly podsRead: boolean;
+  /** Pods that hold an older value. */
+  readonly holders: readonly HolderItem[];
+  /** Names of Pods that pull images with it. They read it again at each pull. */
+  readonly pulls: readonly string[];
+};
+
+type OwnerOf = (pod: UsingPod) => PodOwner | undefined;
+
+export function rotationItems(
+  kind: ObjectKind,
+  source: Ref,
+  { places }: Pick<Revocation, "places">,
+  ownerOf: OwnerOf,
+): readonly RotationItem[] {
+  return places.map((judged) => ({
+    resource: KINDS[kind].resource.plural,
+    ...itemOf(judged, ownerOf),
+    source: refText(source),
+  }));
+}
+
+function itemOf(
+  { place, holders, pulls, podsUnread }: JudgedPlace,
+  ownerOf: OwnerOf,
+): Omit<RotationItem, "resource" | "source"> {
+  const { namespace, name, role, verdict, code, reason, value } = place;
+  return {
+    namespace,
+    name,
+    role,
+    value: valueWord(value),
+    ...(value?.kind === "present" && { since: apiTime(value.since) }),
+    verdict,
+    ...(code !== undefined && { code }),
+    reason,
+    podsRead: !podsUnread,
+    holders: holders.map((holder) => holderItem(holder, ownerOf(holder.pod))),
+    pulls: pulls.map((pod) => pod.name),
+  };
+}
+
+function valueWord(value: RotationPlace["value"]): RotationItem["value"] {
+  switch (value?.kind) {
+    case "present":
+    case "untimed":
+      return "present";
+    case "older":
+      return "older";
+    case "former":
+    case undefined:
+      return "absent";
+  }
+}
+
+function holderItem({ pod, holds }: Holder, owner: PodOwner | undefined): HolderItem {
+  return {
+    pod: pod.name,
+    ...(pod.startedAt !== undefined && { startedAt: apiTime(pod.startedAt) }),
+    ...(owner && { owner }),
+    holds: holds.map((held) => ({ ...held, reason: HELD_CODES[held.code] })),
+    restart: restartCommand(pod, owner),
+  };
+}
+
+/** Each command once. */
+export function restartCommands(items: readonly RotationItem[]): readonly string[] {
+  return [...new Set(items.flatMap(({ holders }) => holders.map(({ restart }) => restart)))];
+}

@@ -1,0 +1,102 @@
+// A rotation for people: the places, the Pods that hold an older value, the commands that restart them, and
+// the Pods that pull with it.
+import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
+import {
+  painter,
+  printable,
+  tableLines,
+  type Colour,
+  type Column,
+} from "../../inspect/kubectl/table.ts";
+import type { Program } from "../../run/program-context.ts";
+import { ownerText } from "../holding/restart-command.ts";
+import type { RotationItem } from "./rotation-items.ts";
+import { restartCommands, type HolderItem } from "./rotation-items.ts";
+
+type Form = Pick<KubectlFlags, "headers" | "output">;
+type Shown = Pick<Program, "env" | "stdout">;
+
+export const PLACE_COLUMNS: readonly Column<RotationItem>[] = [
+  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+  { header: "NAME", cell: ({ name }) => name },
+  { header: "ROLE", cell: ({ role }) => role },
+  { header: "VALUE", cell: ({ value }) => value, colour: valueColour },
+  { header: "SINCE", cell: sinceText },
+  { header: "VERDICT", cell: ({ verdict }) => verdict, colour: verdictColour },
+  { header: "HELD BY", cell: holderCount, colour: holderColour },
+  { header: "REASON", cell: ({ reason }) => reason },
+];
+
+function valueColour({ value }: RotationItem): Colour {
+  return value === "present" ? "green" : "yellow";
+}
+
+function sinceText({ value, since }: RotationItem): string {
+  return since ?? (value === "present" ? "unknown" : "");
+}
+
+function verdictColour({ verdict }: RotationItem): Colour {
+  return verdict === "current" ? "green" : verdict === "conflict" ? "red" : "yellow";
+}
+
+function holderCount({ podsRead, holders }: RotationItem): string {
+  if (!podsRead) return "unknown";
+  return holders.length === 1 ? "1 Pod" : `${holders.length} Pods`;
+}
+
+function holderColour({ podsRead, holders }: RotationItem): Colour | undefined {
+  return podsRead && holders.length === 0 ? undefined : "red";
+}
+
+type PodLine = HolderItem & Pick<RotationItem, "namespace" | "name">;
+
+const POD_COLUMNS: readonly Column<PodLine>[] = [
+  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+  { header: "POD", cell: ({ pod }) => pod },
+  { header: "OWNER", cell: ({ owner }) => ownerText(owner) },
+  { header: "STARTED", cell: ({ startedAt }) => startedAt ?? "unknown" },
+  { header: "HOLDS", cell: holdsText },
+  { header: "REASON", cell: reasonText },
+];
+
+function holdsText({ name, holds }: PodLine): string {
+  const ways = holds.map(({ by, container }) =>
+    container === undefined ? by : `${by} (${container})`,
+  );
+  return `${name} by ${[...new Set(ways)].join(", ")}`;
+}
+
+function reasonText({ holds }: PodLine): string {
+  return [...new Set(holds.map(({ reason }) => reason))].join("; ");
+}
+
+type PullLine = Pick<RotationItem, "namespace" | "name" | "pulls">;
+
+const PULL_COLUMNS: readonly Column<PullLine>[] = [
+  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+  { header: "PULL SECRET", cell: ({ name }) => name },
+  { header: "PODS", cell: ({ pulls }) => String(pulls.length) },
+  { header: "NAMES", wide: true, cell: ({ pulls }) => pulls.join(", ") },
+];
+
+/** All that follows the table of places. */
+export function* holderLines(
+  items: readonly RotationItem[],
+  form: Form,
+  program: Shown,
+): Generator<string> {
+  const paint = painter(program);
+  const pods = items.flatMap(({ namespace, name, holders }) =>
+    holders.map((holder) => ({ ...holder, namespace, name })),
+  );
+  if (pods.length > 0) {
+    yield "\nPods that hold an older value:\n";
+    yield* tableLines(pods, POD_COLUMNS, form, paint);
+    yield "\nTo restart them:\n";
+    for (const command of restartCommands(items)) yield `  ${printable(command)}\n`;
+  }
+  const pulls = items.filter((item) => item.pulls.length > 0);
+  if (pulls.length === 0) return;
+  yield "\nPods that pull images with it, and read it again at each pull:\n";
+  yield* tableLines(pulls, PULL_COLUMNS, form, paint);
+}

@@ -1,0 +1,63 @@
+// `--wait` and `--timeout`: a command looks repeatedly until what is asked for holds or the time is over.
+import type { Argv } from "yargs";
+import { UsageError } from "../../controller/settings/config.ts";
+import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
+import { sleep, systemClock } from "../../kube/time/clock.ts";
+import type { Program } from "../../run/program-context.ts";
+import { lastText, type Given } from "./kubectl-flags.ts";
+
+const USUAL_WAIT = "30s";
+
+/** `until`: what is waited for. */
+export function waitOptions(argv: Argv, until: string): Argv {
+  return argv.option("wait", { type: "boolean", describe: until }).option("timeout", {
+    type: "string",
+    requiresArg: true,
+    describe: `with --wait: how long at most [default: ${USUAL_WAIT}]`,
+  });
+}
+
+/** The longest wait in milliseconds. Undefined without --wait. */
+export function readWait(given: Given): number | undefined {
+  const timeout = readDuration(given, "timeout");
+  if (given["wait"] === true) return timeout ?? parseDuration(USUAL_WAIT);
+  if (timeout !== undefined) throw new UsageError("--timeout is for --wait: leave it out");
+  return undefined;
+}
+
+/** A flag's milliseconds. Undefined where it is not given. */
+export function readDuration(given: Given, flag: string): number | undefined {
+  const text = lastText(given, flag);
+  if (text === undefined) return undefined;
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new UsageError(`--${flag}: ${error instanceof Error ? error.message : "is wrong"}`);
+  }
+}
+
+/**
+ * Looks once, or with `waitMs` until `isDone`. The last look is told, then a time that is over. Rejects when
+ * the signal of the program fires.
+ */
+export async function lookUntil<T extends { readonly againMs: number }>(
+  look: () => Promise<T>,
+  isDone: (found: T) => boolean,
+  waitMs: number | undefined,
+  { signal, stderr }: Pick<Program, "signal" | "stderr">,
+  tell: (last: T) => void,
+): Promise<T> {
+  const until = systemClock.monotonic() + (waitMs ?? 0);
+  for (;;) {
+    const found = await look();
+    const leftMs = until - systemClock.monotonic();
+    if (isDone(found) || leftMs <= 0) {
+      tell(found);
+      if (waitMs !== undefined && !isDone(found))
+        stderr.write(`timed out after ${formatDuration(waitMs)} (--timeout)\n`);
+      return found;
+    }
+    await sleep(systemClock, Math.min(found.againMs, leftMs), signal);
+    signal.throwIfAborted();
+  }
+}
