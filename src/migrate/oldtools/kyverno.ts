@@ -5,27 +5,18 @@
 //   while a rule synchronizes, marks on its copies are reverted, and annotations of its source are copied
 //   resourceFilters in its ConfigMap keep namespaces out of every rule
 import { rulesOfGeneratingPolicy } from "./kyverno-generating.ts";
-import { glob } from "./kyverno-match.ts";
-import {
-  rulesOfPolicy,
-  titleOfPolicy,
-  type CloneRule,
-  type PolicyReading,
-} from "./kyverno-rules.ts";
+import { exceptionsOf, filtersOf, unfiltered } from "./kyverno-filters.ts";
+import { rulesOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
 import { KYVERNO_PREFIX, kyvernoSources, type RuleSource } from "./kyverno-sources.ts";
 import { armedRules, deletionsOf, leftoversOf, preparationsOf } from "./kyverno-steps.ts";
 import {
-  fields,
-  textsOf,
   type OldCluster,
   type OldCustom,
   type OldObject,
   type OldResource,
 } from "./old-objects.ts";
-import type { PatternUse } from "./old-patterns.ts";
 import type { OldMark, OldReading, OldSource, OldTool } from "./old-tool.ts";
 import { markOfOne, secretSource } from "./secret-source.ts";
-import { DATA_KEY_GLOBS, parseGlobList } from "../../text/globs.ts";
 
 const GROUP = { group: "kyverno.io", versions: ["v1"] } as const;
 const POLICIES = { group: "policies.kyverno.io", versions: ["v1", "v1beta1", "v1alpha1"] } as const;
@@ -225,59 +216,4 @@ function doubtOf(
   )
     return "one of its marks is gone";
   return undefined;
-}
-
-/** An exception takes namespaces out of a rule, by conditions of its own. */
-function exceptionsOf(
-  customs: readonly OldCustom[],
-  rules: readonly CloneRule[],
-): readonly string[] {
-  return customs.flatMap((custom) => {
-    if (custom.kind !== "PolicyException") return [];
-    const { exceptions } = fields(custom.fields["spec"]);
-    const list = Array.isArray(exceptions) ? exceptions.map(fields) : [];
-    const named = rules.filter(({ policy, rule = "" }) =>
-      list.some(({ policyName, ruleNames }) => {
-        const own = textsOf(ruleNames) ?? [];
-        return policyName === policy.name && own.some((one) => matchesName(one, rule));
-      }),
-    );
-    return named.map(
-      ({ title }) =>
-        `${title}: the exception ${titleOfPolicy(custom)} takes objects out of it: exclude those namespaces by hand`,
-    );
-  });
-}
-
-function matchesName(glob: string, name: string): boolean {
-  const list = parseGlobList(glob, DATA_KEY_GLOBS);
-  return glob === name || (list.ok && list.value.matches(name));
-}
-
-/** Its ConfigMap may have another name, or be in no file. */
-function unfiltered(rules: readonly CloneRule[], others: readonly OldObject[]): readonly string[] {
-  if (rules.length === 0 || others.some(isConfig)) return [];
-  return ["the ConfigMap of Kyverno was not found, so that its resourceFilters are not applied"];
-}
-
-function isConfig({ kind, name, labels, texts }: OldObject): boolean {
-  const isPart = labels["app.kubernetes.io/part-of"]?.includes("kyverno") === true;
-  return kind === "ConfigMap" && (name === "kyverno" || isPart) && "resourceFilters" in texts;
-}
-
-const FILTER = /\[([^[\]]*)\]/g;
-
-/** The namespaces that Kyverno's ConfigMap keeps out. The second field is compared with their names. */
-function filtersOf(others: readonly OldObject[]): readonly PatternUse[] {
-  const texts = others
-    .filter(isConfig)
-    .map(({ texts: { resourceFilters = "" } }) => resourceFilters);
-  const patterns = texts.flatMap((text) =>
-    [...text.matchAll(FILTER)].flatMap(([, inner = ""]) => {
-      const [kind = "", namespace = "*", name = "*"] = inner.split(",").map((part) => part.trim());
-      if (!/^(?:\*|\*\/\*|(?:(?:\*\/)?(?:v1|\*)\/)?Namespace)$/.test(kind)) return [];
-      return [namespace === "" ? name : namespace];
-    }),
-  );
-  return [...new Set(patterns)].map(glob);
 }
