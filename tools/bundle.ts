@@ -43,7 +43,8 @@ export async function bundleInto(folder: string, maps: string): Promise<void> {
     chunkFileNames: "[name]-[hash].cjs",
     sourcemap: true,
     comments: false,
-    minify: false,
+    // A fifth of the size; names stay, and the source maps say where a column is.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   });
   await bundle.close();
   for (const { fileName } of output)
