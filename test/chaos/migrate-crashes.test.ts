@@ -16,7 +16,7 @@ function lost(before: Objects, now: Objects, movable: ReadonlySet<string>): read
   return [...before].flatMap(([place, was]) => {
     const is = now.get(place);
     if (!is) return [`${place} is gone`];
-    if (place.startsWith("Secret ") && is.data !== was.data) return [`${place} has other data`];
+    if (!place.startsWith("Namespace ") && is.data !== was.data) return [`${place} has other data`];
     if (!movable.has(place) && is.version !== was.version) return [`${place} was written`];
     return [];
   });

@@ -44,8 +44,8 @@ test("while Kyverno runs, a rule that synchronizes stops the move, and the print
   stage.customs = applied(stage.customs, refused.stderr);
   const moved = await migrate(...EVERY);
   assert.equal(moved.code, 2, "what cannot be expressed is named");
-  assert.match(moved.stderr, /written: 20 sources, 0 namespaces, 59 copies adopted\n/);
-  assert.match(moved.stderr, /, 59 copies are ours with the data that they had, /);
+  assert.match(moved.stderr, /written: 22 sources, 0 namespaces, 70 copies adopted\n/);
+  assert.match(moved.stderr, /, 70 copies are ours with the data that they had, /);
   const again = await migrate(...EVERY);
   assert.match(again.stderr, /written: 0 sources, 0 namespaces, 0 copies adopted\n/);
 
@@ -66,6 +66,8 @@ test("while Kyverno runs, a rule that synchronizes stops the move, and the print
   assert.deepEqual(await labelsAt("team-a", "registry-pull"), own);
   const ofSource = await labelsAt("platform", "registry-pull");
   assert.ok(!ofSource.some((key) => key.includes("kyverno")));
+  const map = await stage.maps.secret("team-a", "ca-bundle");
+  assert.deepEqual(map?.metadata.labels, { "app.kubernetes.io/managed-by": "secretcast" });
   const left = await labelsAt("team-a", "starter");
   assert.ok(
     left.some((key) => key.includes("kyverno")),
@@ -108,7 +110,7 @@ test("with Kyverno scaled to zero, the clean-up still asks for the deletion of t
   const { stage, migrate } = await openMigrateStage(t, "kyverno");
   const nothing = await migrate("--cleanup", INCLUDING);
   assert.doesNotMatch(nothing.stdout, /kubectl/, "nothing is ours yet, so no rule may be deleted");
-  assert.match((await migrate(...EVERY)).stderr, /59 copies adopted/);
+  assert.match((await migrate(...EVERY)).stderr, /70 copies adopted/);
   const moved = await stage.versions();
   const early = await migrate("--cleanup", ...EVERY);
   assert.equal(early.code, 1);
@@ -142,6 +144,45 @@ test("webhooks that Kyverno left behind are named, with the version that decides
   const { stdout } = await migrate(INCLUDING);
   assert.match(stdout, /Kyverno 1\.17\.2 keeps the copies of a deleted rule, and then updates no/);
   assert.ok(stdout.includes(`(${kind} ${name})`));
+});
+
+/** A controller with these flags is installed. */
+function installed({ proxy }: MigrateStage, ...args: readonly string[]): void {
+  const others = proxy.rule;
+  const metadata = { namespace: "secretcast", name: "secretcast", uid: "u", resourceVersion: "1" };
+  const containers = [{ name: "secretcast", args: ["run", ...args] }];
+  const deployment = { metadata, spec: { template: { spec: { containers } } } };
+  const body = listBody("apps/v1", "Deployment", [deployment]);
+  proxy.rule = (request) =>
+    request.path.endsWith("/deployments") ? { kind: "answer", status: 200, body } : others(request);
+}
+
+test("a controller that reads no ConfigMaps is told to do so first, and then ConfigMaps move", async (t) => {
+  const opened = await openMigrateStage(t, "kyverno");
+  const { stage, migrate } = opened;
+  const before = await stage.versions();
+  const shown = await migrate(INCLUDING);
+  assert.match(shown.stdout, /\n--config-maps\n/);
+  installed(opened, "--source-namespaces=platform");
+  for (const step of [EVERY, ["--cleanup", ...EVERY]]) {
+    const refused = await migrate(...step);
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /the controller secretcast\/secretcast runs without --config-maps, so that no copy of a ConfigMap would follow its source: give it that flag/,
+    );
+  }
+  assert.deepEqual(await stage.versions(), before, "nothing is written");
+
+  installed(opened, "--source-namespaces=platform", "--config-maps");
+  const contents = await stage.contents();
+  const moved = await migrate(...EVERY);
+  assert.match(moved.stderr, /written: 22 sources, 0 namespaces, 70 copies adopted\n/);
+  assert.deepEqual(await stage.contents(), contents, "no copy is lost, and no data changed");
+  const marksOf = async (name: string): Promise<string | undefined> =>
+    (await stage.maps.secret("team-a", name))?.metadata.annotations?.["secretcast.io/source"];
+  assert.equal(await marksOf("ca-bundle"), "platform/ca-bundle");
+  assert.equal(await marksOf("cache-1"), undefined);
 });
 
 /** Kyverno writes the copy anew, by an update of all of it, with every annotation of its source. */

@@ -2,11 +2,10 @@
 // goes on; copies by the thousand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refText } from "../../src/text/names.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { openScene } from "../support/scenes/scene.ts";
-import { adoptedPlaces, WorldScene } from "../support/worlds/world-scene.ts";
+import { adoptedPlaces, placeText, WorldScene } from "../support/worlds/world-scene.ts";
 import { WORLDS } from "../support/worlds/world.ts";
 
 /** Ends after so many writes: the last is made, and its answer is never heard. */
@@ -33,7 +32,7 @@ for (const world of WORLDS) {
     const places = adoptedPlaces(planned);
     const before = await stage.contents();
     const unmanagedObjects = [...(await stage.versions())].filter(([place]) => {
-      const own = planned.sources.some((source) => refText(source.place) === place);
+      const own = planned.sources.some((source) => placeText(source.place) === place);
       return !own && !places.includes(place);
     });
     let runs = 0;
@@ -51,7 +50,7 @@ for (const world of WORLDS) {
     assert.ok(runs > places.length, "one run a write");
     const after = await stage.plan();
     const adopted = after.copies.filter(({ state }) => state === "adopted");
-    assert.deepEqual(adopted.map(({ object }) => refText(object)).toSorted(), places.toSorted());
+    assert.deepEqual(adopted.map(({ object }) => placeText(object)).toSorted(), places.toSorted());
   });
 }
 

@@ -5,8 +5,10 @@ import { test } from "node:test";
 import { refText } from "../../src/text/names.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { adoptedPlaces, WorldScene } from "../support/worlds/world-scene.ts";
+import { adoptedPlaces, placeText, WorldScene } from "../support/worlds/world-scene.ts";
 import { WORLDS, worldVerdicts, type WorldName } from "../support/worlds/world.ts";
+import { OBJECT_KINDS } from "../../src/controller/model/kinds.ts";
+import type { Action } from "../../src/controller/model/actions.ts";
 import type { MovedSource } from "../../src/migrate/moves/moved-source.ts";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
 
@@ -22,6 +24,10 @@ const REPLACED: Readonly<Partial<Record<WorldName, readonly string[]>>> = {
   kyverno: ["replace dev-22/kit"],
   "external-secrets": ["replace dev/frozen", "replace team-a/frozen"],
 };
+
+function actionPlace({ objectKind, place }: Action): string {
+  return placeText({ kind: objectKind, ...place });
+}
 
 /** A key of the source, and its key on copies. */
 function someKey({ old, content }: MovedSource): { readonly own: string; readonly copied: string } {
@@ -39,9 +45,9 @@ for (const world of WORLDS) {
     const planned = await stage.plan();
     const places = adoptedPlaces(planned);
     const yes = worldVerdicts(world).filter(({ adopt }) => adopt === "yes");
-    const sure = yes.map(({ object }) => object.slice("Secret ".length));
+    const sure = yes.map(({ object }) => object.replace("Secret ", ""));
     const may = worldVerdicts(world).filter(({ adopt }) => adopt === "may");
-    const allowed = new Set([...yes, ...may].map(({ object }) => object.slice("Secret ".length)));
+    const allowed = new Set([...yes, ...may].map(({ object }) => object.replace("Secret ", "")));
     assert.deepEqual(
       places.filter((place) => !allowed.has(place)),
       [],
@@ -55,7 +61,7 @@ for (const world of WORLDS) {
     assert.deepEqual(result.failures, []);
     assert.equal(result.written.copies, places.length);
     const moved = await stage.versions();
-    const touched = new Set([...places, ...planned.sources.map(({ place }) => refText(place))]);
+    const touched = new Set([...places, ...planned.sources.map(({ place }) => placeText(place))]);
     const untouched = [...before].filter(([place]) => !touched.has(place));
     assert.deepEqual(
       untouched.filter(([place, version]) => moved.get(place) !== version),
@@ -65,12 +71,13 @@ for (const world of WORLDS) {
     assert.deepEqual(await stage.versions(), moved, "run again it writes nothing");
 
     const flags = given(planned.flags);
+    if (flags["config-maps"] === true) scene.kinds = OBJECT_KINDS;
     const running = scene.start({ ...flags, once: true });
     await running.ended;
     const writes = running.outcomes.filter(({ kind }) => kind === "done" || kind === "removed");
     const onAdopted = writes
-      .map(({ action }) => `${action.kind} ${refText(action.place)}`)
-      .filter((write) => places.includes(write.split(" ")[1] ?? ""));
+      .filter(({ action }) => places.includes(actionPlace(action)))
+      .map(({ action }) => `${action.kind} ${actionPlace(action)}`);
     assert.deepEqual(onAdopted.toSorted(), REPLACED[world] ?? []);
     assert.equal(writes.filter(({ kind }) => kind === "removed").length, 0);
 
@@ -78,15 +85,16 @@ for (const world of WORLDS) {
     for (const source of planned.sources.filter(
       ({ write, object }) => write !== "refused" && object?.immutable !== true,
     )) {
-      const { namespace, name } = source.place;
+      const { kind, namespace, name } = source.place;
+      const api = kind === "ConfigMap" ? stage.maps : scene.api;
       const { own, copied } = someKey(source);
       if (own.startsWith(".docker")) continue;
-      await scene.api.setData(namespace, name, { [own]: "changed-by-the-test" });
+      await api.setData(namespace, name, { [own]: "changed-by-the-test" });
       for (const { object } of planned.copies.filter(
         ({ state, moved: own }) => state === "adoptable" && own?.old.title === source.old.title,
       )) {
-        await eventually(`${refText(object)} follows ${refText(source.place)}`, async () => {
-          const found = await scene.api.secret(object.namespace, object.name);
+        await eventually(`${placeText(object)} follows ${placeText(source.place)}`, async () => {
+          const found = await api.secret(object.namespace, object.name);
           assert.equal(found?.data?.[copied], "changed-by-the-test");
           return true;
         });

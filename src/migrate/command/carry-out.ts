@@ -12,6 +12,8 @@ import {
 import type { Migration, MovedCopy } from "../moves/migration.ts";
 import { rawSource, readMoved, type MovedContent } from "../moves/moved-content.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
+import { objectTitle } from "../oldtools/copied-kinds.ts";
+import type { OldObject } from "../oldtools/old-objects.ts";
 import { refText } from "../../text/names.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Digest } from "../../controller/model/secret-data.ts";
@@ -30,7 +32,7 @@ export type RequestSender = {
 export type MoveWriter = RequestSender & {
   readonly settings: PlannerSettings;
   readonly digest: Digest;
-  /** Places of copies with other data that are adopted nevertheless. */
+  /** Copies with other data that are adopted nevertheless, as namedCopy names them. */
   readonly adoptDrifted: ReadonlySet<string>;
 };
 
@@ -60,7 +62,7 @@ export async function carryOut(migration: Migration, writer: MoveWriter): Promis
     const request = sourceRequest(source);
     const raw = request ? await queue.send(request) : presentOf(source);
     if (request && raw !== undefined) written.sources++;
-    if (raw !== undefined) contents.set(source, readMoved(raw, writer, source.entry));
+    if (raw !== undefined) contents.set(source, readMoved(raw, writer, termsOf(source)));
   });
   written.sources += await enter(migration, writer, queue, contents);
   await queue.each(migration.namespaces, async (namespace) => {
@@ -71,7 +73,7 @@ export async function carryOut(migration: Migration, writer: MoveWriter): Promis
     const content = copy.moved && contents.get(copy.moved);
     const request = content && copyRequest(migration.tool, copy, content);
     if (!request) {
-      failures.push(`Secret ${refText(copy.object)}: not adopted, its source was not written`);
+      failures.push(`${objectTitle(copy.object)}: not adopted, its source was not written`);
     } else if ((await queue.send(request)) !== undefined) {
       written.copies++;
     }
@@ -99,12 +101,21 @@ export function isToAdopt(
   adoptDrifted: ReadonlySet<string>,
 ): boolean {
   if (state === "adoptable") return true;
-  const named = adoptDrifted.has(refText(object)) && !object.deleting;
+  const named = adoptDrifted.has(namedCopy(object)) && !object.deleting;
   return named && moved !== undefined && moved.write !== "refused" && MAY_BE_NAMED.has(state);
 }
 
 /** The states that only a user can settle. In the other states no source wants the place. */
 const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "unmanaged"]);
+
+/** How --adopt-drifted names a copy. */
+export function namedCopy(object: OldObject): string {
+  return object.kind === "ConfigMap" ? `configmap/${refText(object)}` : refText(object);
+}
+
+function termsOf({ place: { kind }, entry }: MovedSource): Parameters<typeof readMoved>[2] {
+  return { kind, entry };
+}
 
 // Writes all entries at once and before their copies. A copy without an entry in the list would be deleted.
 async function enter(
@@ -118,9 +129,10 @@ async function enter(
   const request = list && listRequest(list, entries);
   if (!request || (await queue.send(request)) === undefined) return 0;
   for (const source of entering) {
-    const { place, object, content, entry } = source;
+    const { place, object, content } = source;
     if (!content) continue;
-    contents.set(source, readMoved(rawSource(place, object, content, {}), writer, entry));
+    const raw = rawSource(place, object, content, {});
+    contents.set(source, readMoved(raw, writer, termsOf(source)));
   }
   return entering.length;
 }

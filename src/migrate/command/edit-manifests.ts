@@ -217,7 +217,7 @@ function diffOf(text: string, insertions: readonly Insertion[]): string {
     const lines = now.split("\n");
     // Names and annotations only: a line of a flow mapping may hold more than these.
     const shown = (each: string): string =>
-      /\bdata\b|\bstringData\b/i.test(each) ? "(a line with data)" : each;
+      /\b(?:data|stringData|binaryData)\b/i.test(each) ? "(a line with data)" : each;
     diff += `@@ -${line},1 +${line + moved},${lines.length} @@\n-${shown(old)}\n`;
     diff += lines.map((each) => `+${shown(each)}\n`).join("");
     moved += lines.length - 1;

@@ -14,11 +14,13 @@ import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readWish, type MoveWish } from "./move-wish.ts";
 import { showMove, type Looked } from "./show-move.ts";
+import { refuseBroadcast, refuseUnreadKind } from "./controller-refusals.ts";
 import { templateProblems } from "./template-problems.ts";
 import { usableObjects } from "./usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { Ref } from "../../text/names.ts";
 import type { MoveSettings } from "../moves/migration.ts";
+import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import { mirrorsAlone, typedMirrors } from "../moves/mirror-advice.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import {
@@ -64,22 +66,12 @@ export async function migrate(given: Given, program: Program): Promise<number> {
     if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
     const first = await lookAtCluster(wish, judging, program);
     program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
+    if (wish.write) refuseUnreadKind(first.migration, judging);
     const silent = { ...program, stderr: { write: () => true } };
     const look = (): Promise<Looked> => lookAtCluster(wish, judging, silent);
     if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });
     return showMove(first, wish, flags, program);
   });
-}
-
-// When namespaces ask for copies, a source names all of them and each namespace accepts its sources with
-// `accept`.
-function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
-  if (!tool.optIn || installed.kind !== "found") return;
-  if (planning.settings.namespacePolicy === "opt-in") return;
-  const { namespace, name } = installed.controller;
-  throw new UsageError(
-    `the controller ${namespace}/${name} runs with --namespace-policy=opt-out and would copy into every namespace: give it the printed flags first, or stop it`,
-  );
 }
 
 async function lookAtCluster(
@@ -203,7 +195,7 @@ async function migrateFiles(
   program.stderr.write(`${settingsLine(planning)}\n`);
   const objects = found.map(({ raw }) => raw);
   const old = oldSettings(wish, workloadsIn(objects, wish.tool.images), program);
-  const implied = impliedNamespaces(objects, namespace);
+  const implied = impliedNamespaces(objects, wish.tool, namespace);
   if (implied.length > 0) {
     program.stderr.write(
       `not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`,
@@ -245,13 +237,17 @@ async function migrateFiles(
 
 type Raw = Readonly<Record<string, unknown>>;
 
-function impliedNamespaces(objects: readonly Raw[], otherwise: string): readonly string[] {
+function impliedNamespaces(
+  objects: readonly Raw[],
+  tool: OldTool,
+  otherwise: string,
+): readonly string[] {
   const named = new Set<string>();
   const described = new Set<string>();
   for (const raw of objects) {
     const { name, namespace } = fields(raw["metadata"]);
     if (raw["kind"] === "Namespace") described.add(String(name));
-    else if (raw["kind"] === "Secret")
+    else if (movesKind(tool, raw["kind"]))
       named.add(typeof namespace === "string" ? namespace : otherwise);
   }
   return [...named].filter((name) => !described.has(name)).toSorted();

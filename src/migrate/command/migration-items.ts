@@ -5,11 +5,12 @@ import type { CopyState } from "../moves/judge-copies.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
 import type { LostNamespace } from "../moves/reach-difference.ts";
 import { refText } from "../../text/names.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
 /** An object with a mark of the old tool, or in the place of a copy. */
 export type MigrationItem = {
-  /** "Secret NAMESPACE/NAME". */
+  /** "Secret NAMESPACE/NAME", "ConfigMap NAMESPACE/NAME". */
   readonly object: string;
   /** NAMESPACE/NAME of its source after the move, or as the mark names it. null when unknown. */
   readonly source: string | null;
@@ -19,6 +20,7 @@ export type MigrationItem = {
 };
 
 export type SourceItem = {
+  readonly kind: ObjectKind;
   readonly source: string;
   /** What holds it now: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
   readonly from: string;
@@ -53,6 +55,7 @@ function sourceText({ moved, named }: MovedCopy): string | null {
 
 export function sourceItems({ sources }: Migration): readonly SourceItem[] {
   return sources.map(({ place, old, write, annotations, madeBy, entry, ...rest }) => ({
+    kind: place.kind,
     source: refText(place),
     from: old.title,
     write,

@@ -9,7 +9,7 @@ import type { Program } from "../../run/program-context.ts";
 const MOST_NAMED = 4;
 
 const SOURCE_COLUMNS: readonly Column<SourceItem>[] = [
-  { header: "SOURCE", cell: ({ source }) => source },
+  { header: "SOURCE", cell: shownSource },
   { header: "FROM", wide: true, cell: ({ from }) => from },
   {
     header: "MOVE",
@@ -44,6 +44,11 @@ const ITEM_COLUMNS: readonly Column<MigrationItem>[] = [
   { header: "STATE", cell: ({ state }) => state },
   { header: "WHY", cell: ({ why }) => why },
 ];
+
+/** NAMESPACE/NAME is a Secret. */
+function shownSource({ kind, source }: SourceItem): string {
+  return kind === "Secret" ? source : `${kind} ${source}`;
+}
 
 function some(names: readonly string[]): string {
   return names.length === 0 ? "-" : listed(names, MOST_NAMED, { between: "," });
@@ -92,7 +97,9 @@ export function leftoverLines({ leftovers }: Migration): readonly string[] {
 
 // All differences, grouped by reason.
 function* differenceLines(sources: readonly SourceItem[]): Generator<string> {
-  for (const { source, gained, lost } of sources) {
+  for (const item of sources) {
+    const { gained, lost } = item;
+    const source = shownSource(item);
     if (gained.length > 0) yield `${source} gains ${gained.join(", ")}\n`;
     for (const [why, names] of Map.groupBy(lost, ({ why }) => why)) {
       yield `${source} loses ${names.map(({ namespace }) => namespace).join(", ")}: ${why}\n`;
@@ -101,9 +108,10 @@ function* differenceLines(sources: readonly SourceItem[]): Generator<string> {
 }
 
 function* annotationLines(sources: readonly SourceItem[]): Generator<string> {
-  for (const { source, annotations, write } of sources) {
+  for (const item of sources) {
+    const { annotations, write } = item;
     if (write !== "annotate" && write !== "create") continue;
-    yield `${source}\n`;
+    yield `${shownSource(item)}\n`;
     for (const [key, value] of Object.entries(annotations)) yield `  ${key}: ${quoted(value)}\n`;
   }
 }
@@ -121,7 +129,9 @@ function quoted(value: string): string {
 }
 
 function* notesOf(sources: readonly SourceItem[]): Generator<string> {
-  for (const { source, notes, madeBy, write, problems } of sources) {
+  for (const item of sources) {
+    const { notes, madeBy, write, problems } = item;
+    const source = shownSource(item);
     for (const problem of problems) yield `${source}: ${problem}\n`;
     for (const note of notes) yield `${source}: ${note}\n`;
     if (madeBy !== undefined && write === "annotate") {

@@ -20,6 +20,9 @@ export type MoveWish = {
   readonly newSourcesIn: string | undefined;
 };
 
+/** Before the place of a ConfigMap. */
+const CONFIG_MAP = /^configmap\/(?=.*\/)/i;
+
 export function readWish(given: Given): MoveWish {
   const from = lastText(given, "from");
   const name = [...OLD_TOOLS, ...RETIRED_TOOLS].find((one) => one === from);
@@ -32,10 +35,14 @@ export function readWish(given: Given): MoveWish {
   if (newSourcesIn !== undefined && !isNamespaceName(newSourcesIn)) {
     throw new UsageError(`--new-sources-in: "${newSourcesIn}" is not the name of a namespace`);
   }
-  const drifted = texts(given, "adopt-drifted").flatMap((text) => text.split(","));
-  const odd = drifted.find((place) => !parseRef(place));
+  const drifted = texts(given, "adopt-drifted")
+    .flatMap((text) => text.split(","))
+    .map((text) => text.replace(CONFIG_MAP, "configmap/"));
+  const odd = drifted.find((place) => !parseRef(place.replace(CONFIG_MAP, "")));
   if (odd !== undefined)
-    throw new UsageError(`--adopt-drifted: "${odd}" is not NAMESPACE/NAME of a copy`);
+    throw new UsageError(
+      `--adopt-drifted: "${odd}" is not NAMESPACE/NAME of a copy (of a ConfigMap: configmap/NAMESPACE/NAME)`,
+    );
   if (is("cleanup") && is("print-patches")) {
     throw contradiction("--cleanup", "--print-patches", "patches are for the first step");
   }

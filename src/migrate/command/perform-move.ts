@@ -92,19 +92,19 @@ function verify(
   { adoptDrifted }: MoveWish,
   { stderr }: Program,
 ): readonly string[] {
-  const now = new Map(after.copies.map((copy) => [refText(copy.object), copy]));
+  const now = new Map(after.copies.map((copy) => [copyText(copy), copy]));
   const wrong: string[] = [];
   let [ours, untouched] = [0, 0];
   for (const copy of before.copies) {
-    const place = refText(copy.object);
+    const place = copyText(copy);
     const found = now.get(place);
     const same = found?.object.resourceVersion === copy.object.resourceVersion;
     if (isToAdopt(copy, adoptDrifted) || copy.state === "adopted") {
       const marked = found?.state === "adopted" && sameData(found, copy);
       if (marked) ours++;
-      else wrong.push(`Secret ${place}: is not a copy of ours with the data that it had`);
+      else wrong.push(`${place}: is not a copy of ours with the data that it had`);
     } else if (copy.state === "source" || same) untouched++;
-    else wrong.push(`${copy.object.kind} ${place}: somebody else changed it meanwhile`);
+    else wrong.push(`${place}: somebody else changed it meanwhile`);
   }
   const sources = after.sources.filter(({ write }) => write === "none").length;
   stderr.write(
@@ -114,6 +114,10 @@ function verify(
 }
 
 type Copy = Migration["copies"][number];
+
+function copyText({ object }: Copy): string {
+  return `${object.kind} ${refText(object)}`;
+}
 
 function sameData({ object: a }: Copy, { object: b }: Copy): boolean {
   const [now, then] = [a.data.reveal(), b.data.reveal()];

@@ -3,7 +3,7 @@
 import type { Migration } from "../moves/migration.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
-import { refText } from "../../text/names.ts";
+import { objectTitle } from "../oldtools/copied-kinds.ts";
 import { yamlText } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 
@@ -18,7 +18,7 @@ export function printPatches(
   for (const source of sources) {
     if (source.write === "create") {
       stdout.write(
-        `# Secret ${refText(source.place)} is new and holds data, so that it is not printed: ${source.old.title} has them.\n`,
+        `# ${objectTitle(source.place)} is new and holds data, so that it is not printed: ${source.old.title} has them.\n`,
       );
     } else if (source.write === "annotate") stdout.write(document(patchOf(source)));
   }
@@ -31,17 +31,17 @@ export function printPatches(
     // In a repository a mirror is empty, so it differs from its source.
     const isMirror = pulls && (state === "adoptable" || (inFiles && state === "drifted"));
     if (!isMirror || named === undefined) continue;
-    const { namespace, name } = object;
+    const { kind, namespace, name } = object;
     const metadata = { name, namespace, annotations: { [annotationKey("from")]: named } };
-    stdout.write(document({ apiVersion: "v1", kind: "Secret", metadata }));
+    stdout.write(document({ apiVersion: "v1", kind, metadata }));
   }
 }
 
 function patchOf({ place, object, annotations }: MovedSource): unknown {
   const certificate = object?.annotations["cert-manager.io/certificate-name"];
-  const { namespace, name } = place;
+  const { kind, namespace, name } = place;
   if (certificate === undefined) {
-    return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace, annotations } };
+    return { apiVersion: "v1", kind, metadata: { name, namespace, annotations } };
   }
   return {
     apiVersion: "cert-manager.io/v1",

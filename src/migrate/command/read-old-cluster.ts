@@ -1,7 +1,7 @@
 // Reads what a move needs from a cluster, once and in pages. It does not watch. What the API server does
 // not show is reported, so nothing is concluded from its absence.
 import { fields, type OldResource } from "../oldtools/old-objects.ts";
-import type { OldTool } from "../oldtools/old-tool.ts";
+import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -16,7 +16,7 @@ import {
 
 const CORE = { group: "", version: "v1" } as const;
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
-/** Kinds besides Secrets that a tool may replicate, for the report. */
+/** Kinds that a tool may replicate and that may not move, for the report. */
 const BESIDES: readonly Resource[] = [
   CONFIG_MAPS,
   { ...CORE, plural: "serviceaccounts", kind: "ServiceAccount" },
@@ -25,6 +25,11 @@ const BESIDES: readonly Resource[] = [
 ];
 // Helm releases are never sources, and there are many of them.
 const NO_RELEASES = "type!=helm.sh/release.v1";
+/** The kinds that can move. */
+const MOVING: readonly ListScope[] = [
+  { resource: SECRETS, fieldSelector: NO_RELEASES },
+  { resource: CONFIG_MAPS },
+];
 
 export type OldClusterObjects = {
   readonly objects: readonly unknown[];
@@ -42,8 +47,13 @@ export type Reading = {
 export async function readOldObjects(tool: OldTool, reading: Reading): Promise<OldClusterObjects> {
   const unread: string[] = [];
   const namespaces = await allListed({ resource: NAMESPACES }, reading);
-  const read: (readonly unknown[])[] = [namespaces, await secretsOf(namespaces, reading, unread)];
+  const read: (readonly unknown[])[] = [namespaces];
+  for (const scope of MOVING) {
+    if (movesKind(tool, scope.resource.kind))
+      read.push(await everywhere(scope, namespaces, reading, unread));
+  }
   for (const resource of BESIDES) {
+    if (movesKind(tool, resource.kind)) continue;
     // Only counts are reported. They need the right to list.
     const found = await orRefused({ resource }, reading);
     if (found) read.push(found);
@@ -74,13 +84,13 @@ export async function readCustoms(
   return { objects, unread };
 }
 
-// Reads each namespace separately when Secrets may not be listed in all of them.
-async function secretsOf(
+// Reads each namespace separately when objects may not be listed in all of them.
+async function everywhere(
+  scope: ListScope,
   namespaces: readonly unknown[],
   reading: Reading,
   unread: string[],
 ): Promise<readonly unknown[]> {
-  const scope = { resource: SECRETS, fieldSelector: NO_RELEASES };
   const all = await orRefused(scope, reading);
   if (all) return all;
   const found: (readonly unknown[])[] = [];
@@ -88,7 +98,7 @@ async function secretsOf(
     const namespace = String(fields(fields(raw)["metadata"])["name"]);
     const some = await orRefused({ ...scope, namespace }, reading);
     if (some) found.push(some);
-    else unread.push(`Secrets in ${namespace}: may not be listed`);
+    else unread.push(`${scope.resource.kind}s in ${namespace}: may not be listed`);
   }
   return found.flat();
 }

@@ -1,10 +1,9 @@
 // Prints a move in the requested format, and what does not move.
-import { isToAdopt } from "./carry-out.ts";
+import { isToAdopt, namedCopy } from "./carry-out.ts";
 import { besideItems, migrationItems } from "./migration-items.ts";
 import { printMigration } from "./migration-text.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { printPatches } from "./print-patches.ts";
-import { refText } from "../../text/names.ts";
 import type { Migration, MoveSettings } from "../moves/migration.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
@@ -49,7 +48,7 @@ export function unmatchedNames(
   const adoptable = copies.filter(
     (copy) => copy.state === "adopted" || isToAdopt(copy, adoptDrifted),
   );
-  const places = new Set(adoptable.map(({ object }) => refText(object)));
+  const places = new Set(adoptable.map(({ object }) => namedCopy(object)));
   return [...adoptDrifted]
     .filter((name) => !places.has(name))
     .map((name) => `--adopt-drifted ${name}: no copy that a source of the move wants is there`);

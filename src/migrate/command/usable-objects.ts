@@ -2,7 +2,7 @@
 // The same is true for a Secret with a rule that the files contain more than once. They may be layers of
 // one object, or several clusters. The rule of one must never be written into the manifest of another.
 import { fields, resourceOf } from "../oldtools/old-objects.ts";
-import type { OldTool } from "../oldtools/old-tool.ts";
+import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import type { FileObject } from "../../inspect/cluster/file-objects.ts";
 import { faultOf } from "../../inspect/cluster/read-files.ts";
 
@@ -76,15 +76,11 @@ function withOneNamespaceEach(
 }
 
 /** "Secret NAMESPACE/NAME" or "ClusterSecret NAME". Undefined for a kind that is not a part of a move. */
-function manifestKey(
-  raw: FileObject["raw"],
-  { resources }: OldTool,
-  otherwise: string,
-): string | undefined {
-  const resource = resourceOf(raw, resources);
-  if (!resource && raw["kind"] !== "Secret") return undefined;
+function manifestKey(raw: FileObject["raw"], tool: OldTool, otherwise: string): string | undefined {
+  const resource = resourceOf(raw, tool.resources);
+  if (!resource && !movesKind(tool, raw["kind"])) return undefined;
   const { namespace, name } = fields(raw["metadata"]);
-  const title = `${resource ? resource.kind : "Secret"} `;
+  const title = `${resource ? resource.kind : String(raw["kind"])} `;
   if (resource?.namespaced === false) return `${title}${String(name)}`;
   return `${title}${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
 }

@@ -4,6 +4,7 @@ import { agree } from "./agree.ts";
 import { editManifest, type EditedManifest } from "./edit-manifests.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { tellProblems } from "./show-move.ts";
+import { objectTitle } from "../oldtools/copied-kinds.ts";
 import { refText } from "../../text/names.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import type { Migration } from "../moves/migration.ts";
@@ -85,7 +86,7 @@ function editedFiles(
 function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, StringMap> {
   const edits = new Map<string, StringMap>();
   for (const { write, place, annotations } of sources) {
-    if (write === "annotate") edits.set(`Secret ${refText(place)}`, annotations);
+    if (write === "annotate") edits.set(objectTitle(place), annotations);
   }
   for (const { namespace, accept, done } of namespaces) {
     if (!done) edits.set(`Namespace /${namespace.name}`, { [annotationKey("accept")]: accept });
@@ -94,7 +95,7 @@ function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string
     // A mirror in a repository is empty. The first fill adds its entries.
     const allowed = state === "adoptable" || state === "drifted";
     if (!pulls || !allowed || named === undefined) continue;
-    edits.set(`Secret ${refText(object)}`, { [annotationKey("from")]: named });
+    edits.set(objectTitle(object), { [annotationKey("from")]: named });
   }
   return edits;
 }

@@ -5,6 +5,7 @@
 import { listed } from "../../text/listed.ts";
 import { copyType, marksOf } from "../../controller/desired/copy.ts";
 import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
+import { objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import { annotationKey, unknownKeyOf } from "../../controller/annotations/vocabulary.ts";
 import { parseRef, refText } from "../../text/names.ts";
@@ -14,7 +15,7 @@ import type { SecretData } from "../../controller/model/secret-data.ts";
  * adoptable: ready as it is. adopted: by an earlier move. drifted: made by the tool, with changed data.
  * merged: also has entries of another writer. outside: no rule names its place. orphan: its source no
  * longer exists. doubtful: perhaps not made by the tool. source: marked as a copy of itself. unmanaged:
- * unmarked, in a place that is needed. other: not a Secret.
+ * unmarked, in a place that is needed. other: of a kind that does not move.
  */
 export type CopyState =
   | "adoptable"
@@ -50,7 +51,9 @@ export function judgeCopy(mark: OldMark, reaches: Reach): JudgedCopy {
   const verdict = (state: CopyState, why: string, source?: OldSource): JudgedCopy => {
     return { object, pulls, source: source ?? mark.sources[0], named, state, why };
   };
-  const self = mark.sources.find(({ object: own }) => own && refText(own) === refText(object));
+  const self = mark.sources.find(
+    ({ object: own }) => own && objectTitle(own) === objectTitle(object),
+  );
   if (self) return verdict("source", "it is the source, marked as a copy of itself", self);
   if (object.deleting) return verdict("doubtful", "it is being deleted");
   // Its rule may be deleted by then.

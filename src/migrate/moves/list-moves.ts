@@ -3,6 +3,7 @@
 // their entries are never changed. A second entry for the same object would freeze all its copies. Both
 // cases are problems of that source.
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
+import { type KindPlace, objectTitle } from "../oldtools/copied-kinds.ts";
 import {
   NO_ENTRIES,
   sourceListOf,
@@ -47,35 +48,36 @@ export function readMoveList(ref: Ref, raw: unknown): MoveList {
   };
 }
 
-/** Whether the list has an entry for a Secret. */
-export function isListed(place: Ref, list: MoveList | undefined): boolean {
+/** Whether the list has an entry for an object. */
+export function isListed(place: KindPlace, list: MoveList | undefined): boolean {
   return entriesFor(place, list).length > 0;
 }
 
-function entriesFor({ namespace, name }: Ref, list: MoveList | undefined): readonly ListEntry[] {
+function entriesFor(place: KindPlace, list: MoveList | undefined): readonly ListEntry[] {
   return [...(list?.entries.entries() ?? [])].filter(
-    ({ object }) =>
-      object?.kind === "Secret" && object.namespace === namespace && object.name === name,
+    ({ object }) => object && objectTitle(object) === objectTitle(place),
   );
 }
 
 const LONGEST_KEY = 253;
 
-/** Writes the annotations without their prefix. */
-export function entryFor(place: Ref, annotations: StringMap, list: Ref): ListEntry {
+/** Names contain no "_", so the kinds never share a key. Writes the annotations without their prefix. */
+export function entryFor(place: KindPlace, annotations: StringMap, list: Ref): ListEntry {
   const lines = Object.entries(annotations).map(
     ([key, value]) => `${key.slice(PREFIX.length)}: ${JSON.stringify(value)}\n`,
   );
-  const text = `secret: ${refText(place)}\n${lines.join("")}`;
-  const key = `${place.namespace}.${place.name}`.slice(0, LONGEST_KEY);
-  const entry = sourceListOf({ [key]: text }, { list, configMaps: false }).get(key);
+  const word = place.kind === "Secret" ? "secret" : "configMap";
+  const text = `${word}: ${refText(place)}\n${lines.join("")}`;
+  const suffix = place.kind === "Secret" ? "" : `_${place.kind}`;
+  const key = `${place.namespace}.${place.name}`.slice(0, LONGEST_KEY - suffix.length) + suffix;
+  const entry = sourceListOf({ [key]: text }, { list, configMaps: true }).get(key);
   if (!entry) throw new Error(`no entry ${key} was read`);
   return entry;
 }
 
 /** Why users' entries in the list prevent the move of this source. Undefined when they do not. */
 export function listProblem(
-  place: Ref,
+  place: KindPlace,
   entry: ListEntry | undefined,
   moveList: MoveList,
 ): string | undefined {

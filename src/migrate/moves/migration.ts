@@ -5,9 +5,10 @@ import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-
 import { isListed, readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { mirrorHints } from "./mirror-advice.ts";
-import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
+import { flagsOfMove, hintsOfMove, movedKinds } from "./move-flags.ts";
 import { placeSources } from "./place-sources.ts";
 import { moveSource, secretcastWords, type MovedSource } from "./moved-source.ts";
+import { copyableObjects, objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
 import type { PatternAnswers } from "../oldtools/old-patterns.ts";
 import { withNamespaces } from "./source-namespaces.ts";
@@ -116,11 +117,12 @@ export function planMigration(
     ),
   );
   const known = reading.sources.filter(
-    ({ isRuleless, title, object }) =>
+    ({ isRuleless, kind, title, object }) =>
       isRuleless !== true ||
       adoptedTitles.has(title) ||
       (object &&
-        (Object.keys(secretcastWords(object)).length > 0 || isListed(object, context.list))),
+        (Object.keys(secretcastWords(object)).length > 0 ||
+          isListed({ ...object, kind }, context.list))),
   );
   const moved = known.filter(({ title }) => adoptedTitles.has(title));
   const places = placeSources(known, judged, cluster, given.newSourcesIn);
@@ -151,9 +153,16 @@ export function planMigration(
     tool,
     sources,
     namespaces: asking,
-    copies: [...copies, ...reading.unmoved.map(unmoved)],
+    copies: [...copies, ...reading.unmoved.map((object) => unmoved(object, tool))],
     list: context.list,
-    flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
+    flags: flagsOfMove(
+      {
+        namespaces: order.namespaces.length > 0 ? publishing.entries : [],
+        optIn: tool.optIn,
+        kinds: movedKinds({ sources, copies }),
+      },
+      planner,
+    ),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
     besides: reading.besides,
     preparations: reading.preparations ?? [],
@@ -200,28 +209,28 @@ function asBefore(
   });
 }
 
-// Unmarked Secrets in the places of wanted copies.
+// Unmarked objects in the places of wanted copies.
 function strangersOf(
   sources: readonly OldSource[],
   judged: readonly JudgedCopy[],
-  { secrets }: OldCluster,
+  cluster: OldCluster,
   reaches: Reach,
   moved: readonly MovedSource[],
 ): readonly JudgedCopy[] {
-  const marked = new Set(judged.map(({ object }) => refText(object)));
-  const own = new Set(moved.map(({ place }) => refText(place)));
-  for (const { object } of sources) if (object) own.add(refText(object));
-  const byName = Map.groupBy(sources, ({ copyName }) => copyName);
-  return secrets.flatMap((object): JudgedCopy[] => {
-    if (marked.has(refText(object)) || own.has(refText(object))) return [];
-    const source = (byName.get(object.name) ?? []).find(
+  const marked = new Set(judged.map(({ object }) => objectTitle(object)));
+  const own = new Set(moved.map(({ place }) => objectTitle(place)));
+  for (const { object } of sources) if (object) own.add(objectTitle(object));
+  const byName = Map.groupBy(sources, ({ kind, copyName }) => `${kind} ${copyName}`);
+  return copyableObjects(cluster).flatMap((object): JudgedCopy[] => {
+    if (marked.has(objectTitle(object)) || own.has(objectTitle(object))) return [];
+    const source = (byName.get(`${object.kind} ${object.name}`) ?? []).find(
       (one) => reaches(one, "push", object.namespace) === true,
     );
     if (!source) return [];
     const equal = source.content && isEqualContent(object, source.content);
     const why = equal
-      ? "a Secret without the tool's mark is in the way; its data are equal, but it is not known to be a copy"
-      : "a Secret without the tool's mark is in the way";
+      ? `a ${object.kind} without the tool's mark is in the way; its data are equal, but it is not known to be a copy`
+      : `a ${object.kind} without the tool's mark is in the way`;
     return [{ object, pulls: false, source, named: undefined, state: "unmanaged", why }];
   });
 }
@@ -229,7 +238,7 @@ function strangersOf(
 function settled(copy: JudgedCopy, byTitle: ReadonlyMap<string, MovedSource>): MovedCopy {
   const moved = copy.source && byTitle.get(copy.source.title);
   if (!moved || copy.state !== "adoptable") return { ...copy, moved };
-  if (refText(moved.place) === refText(copy.object)) {
+  if (objectTitle(moved.place) === objectTitle(copy.object)) {
     return { ...copy, moved, state: "source", why: "it becomes the source" };
   }
   if (moved.write !== "refused") return { ...copy, moved };
@@ -241,7 +250,7 @@ function settled(copy: JudgedCopy, byTitle: ReadonlyMap<string, MovedSource>): M
   };
 }
 
-function unmoved(object: OldObject): MovedCopy {
+function unmoved(object: OldObject, { kinds = ["Secret"] }: OldTool): MovedCopy {
   const copy = { object, pulls: false, source: undefined, named: undefined, moved: undefined };
-  return { ...copy, state: "other", why: "not a Secret: it stays as it is" };
+  return { ...copy, state: "other", why: `not a ${kinds.join(" or ")}: it stays as it is` };
 }

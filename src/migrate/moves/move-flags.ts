@@ -1,11 +1,38 @@
 // The controller flags that are needed after a move, with notes about them.
+import type { JudgedCopy } from "./judge-copies.ts";
 import type { MovedSource } from "./moved-source.ts";
+import { copiedKind } from "../oldtools/copied-kinds.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 
-/** `namespaces`: all entries of --source-namespaces, in order. */
+export type FlagNeeds = {
+  /** All entries of --source-namespaces, in order. */
+  readonly namespaces: readonly string[];
+  readonly optIn: boolean;
+  readonly kinds: ReadonlySet<ObjectKind>;
+};
+
+/** The kinds that the controller must read after the move. */
+export function movedKinds({
+  sources,
+  copies,
+}: {
+  readonly sources: readonly MovedSource[];
+  readonly copies: readonly JudgedCopy[];
+}): ReadonlySet<ObjectKind> {
+  const moving = sources.filter(
+    ({ write, annotations }) => write !== "refused" && Object.keys(annotations).length > 0,
+  );
+  // A rule that moved may be deleted by now.
+  const adopted = copies.filter(({ state }) => state === "adopted");
+  return new Set([
+    ...moving.map(({ place: { kind } }) => kind),
+    ...adopted.map(({ object: { kind } }) => copiedKind(kind)),
+  ]);
+}
+
 export function flagsOfMove(
-  namespaces: readonly string[],
-  optIn: boolean,
+  { namespaces, optIn, kinds }: FlagNeeds,
   planner: PlannerSettings,
 ): readonly string[] {
   const flags = namespaces.length > 0 ? [`--source-namespaces=${namespaces.join(",")}`] : [];
@@ -13,6 +40,7 @@ export function flagsOfMove(
   const usual = namespaces.some((entry) => /^[*?]*\*[*?]*$/.test(entry)) ? "opt-in" : "opt-out";
   if (optIn || (namespaces.length > 0 && policy !== usual))
     flags.push(`--namespace-policy=${policy}`);
+  if (kinds.has("ConfigMap")) flags.push("--config-maps");
   if (planner.includeSystemNamespaces) flags.push("--include-system-namespaces");
   return flags;
 }

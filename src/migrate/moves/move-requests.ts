@@ -5,6 +5,7 @@ import { secretcastWords, type MovedSource } from "./moved-source.ts";
 import { isListed, type MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
+import { copiedKind, objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import type { OldSource, OldTool } from "../oldtools/old-tool.ts";
 import { refText } from "../../text/names.ts";
@@ -39,13 +40,12 @@ export function sourceRequest(source: MovedSource): MoveRequest | undefined {
   const { write, place, object, content, annotations } = source;
   if (write === "annotate" && object) {
     const operations = textOperations("annotations", annotations, object.annotated);
-    return patch(`annotate Secret ${refText(place)}`, object, operations);
+    return patch(`annotate ${objectTitle(place)}`, object, operations);
   }
   if (write !== "create" || !content) return undefined;
   return {
-    what: `create Secret ${refText(place)}`,
+    what: `create ${objectTitle(place)}`,
     method: "POST",
-    kind: "Secret",
     ...place,
     contentType: "application/json",
     body: newSource(place, content, annotations),
@@ -98,19 +98,20 @@ export function listRequest(
   return { what, method: "PATCH", kind: "ConfigMap", ...ref, contentType, body };
 }
 
-/** Turns a copy of the old tool into a managed copy, or a mirror into a pulling Secret. The data stay. */
+/** Turns a copy of the old tool into a managed copy, or a mirror into a pulling one. The data stay. */
 export function copyRequest(
   tool: OldTool,
   { object, pulls, named }: MovedCopy,
   { content, payload }: MovedContent,
 ): MoveRequest | undefined {
   if (!content || !payload) return undefined;
-  const what = `adopt Secret ${refText(object)}`;
+  const what = `adopt ${objectTitle(object)}`;
+  const kind = copiedKind(object.kind);
   if (!pulls) {
     const owners = ownersOff(tool, object);
     const { namespace, name, body } = claimRequest(object, content, payload, owners);
     const contentType = "application/json-patch+json";
-    return { what, method: "PATCH", kind: "Secret", namespace, name, contentType, body };
+    return { what, method: "PATCH", kind, namespace, name, contentType, body };
   }
   const { source } = content;
   const offered = payload.data.reveal();
@@ -137,9 +138,10 @@ function ownersOff({ owner }: OldTool, { owners }: OldObject): readonly Operatio
 
 function patch(what: string, object: OldObject, operations: readonly Operation[]): MoveRequest {
   const { namespace, name } = object;
+  const kind = copiedKind(object.kind);
   const body = [...preconditions(object), ...operations];
   const contentType = "application/json-patch+json";
-  return { what, method: "PATCH", kind: "Secret", namespace, name, contentType, body };
+  return { what, method: "PATCH", kind, namespace, name, contentType, body };
 }
 
 /**
@@ -147,11 +149,11 @@ function patch(what: string, object: OldObject, operations: readonly Operation[]
  * marks of others that the tool copied.
  */
 export function cleanupRequests({ tool, sources, copies, list }: Migration): CleanupRequests {
-  // A Secret may be a source and marked as a copy of itself.
+  // An object may be a source and marked as a copy of itself.
   const ofSources = new Map<string, MoveRequest>();
-  for (const { object, write, entry } of sources) {
+  for (const { object, place, write, entry } of sources) {
     if (!object || write !== "none") continue;
-    const moved = entry !== undefined || isListed(object, list);
+    const moved = entry !== undefined || isListed(place, list);
     if (!moved && Object.keys(secretcastWords(object)).length === 0) continue;
     addIf(
       ofSources,
@@ -183,7 +185,7 @@ function addIf(
   object: OldObject,
   request: MoveRequest | undefined,
 ): void {
-  if (request) requests.set(refText(object), request);
+  if (request) requests.set(objectTitle(object), request);
 }
 
 function keysOff(
@@ -207,7 +209,7 @@ function keysOff(
   if (labels.length + annotations.length + owners.length === 0) return undefined;
   const removed = (map: "labels" | "annotations", keys: readonly string[]): readonly Operation[] =>
     textOperations(map, Object.fromEntries(keys.map((key) => [key, null])));
-  return patch(`clean up Secret ${refText(object)}`, object, [
+  return patch(`clean up ${objectTitle(object)}`, object, [
     ...removed("labels", labels),
     ...removed("annotations", annotations),
     ...owners,

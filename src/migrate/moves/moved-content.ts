@@ -2,33 +2,33 @@
 // source, and the content of its copies.
 import type { MoveContext } from "./move-context.ts";
 import type { OldContent } from "../oldtools/old-tool.ts";
+import type { KindPlace } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
-import type { Ref } from "../../text/names.ts";
 import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
 import { problemText } from "../../controller/annotations/rules.ts";
 import type { Desired } from "../../controller/model/actions.ts";
 import type { SourcePayload } from "../../controller/model/cluster.ts";
-import { KINDS } from "../../controller/model/kinds.ts";
+import { KINDS, rulesOf, type ObjectKind } from "../../controller/model/kinds.ts";
 import { readObject } from "../../controller/observed/read-object.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
 /** The source in API format, also before it is created. */
 export function rawSource(
-  place: Ref,
+  place: KindPlace,
   object: OldObject | undefined,
   content: OldContent,
   annotations: StringMap,
 ): unknown {
   const { uid = "00000000-0000-0000-0000-000000000000", resourceVersion = "1" } = object ?? {};
-  return secretBody({ ...place, uid, resourceVersion }, object ?? content, annotations);
+  return bodyOf({ ...place, uid, resourceVersion }, object ?? content, annotations);
 }
 
 /**
  * The body of a create request. Labels and annotations with which other tools track their objects are not
- * copied, because the new Secret would be treated as theirs.
+ * copied, because the new object would be treated as theirs.
  */
-export function newSource(place: Ref, content: OldContent, annotations: StringMap): unknown {
+export function newSource(place: KindPlace, content: OldContent, annotations: StringMap): unknown {
   const own = (texts: StringMap): StringMap =>
     Object.fromEntries(Object.entries(texts).filter(([key]) => !isNeverCopied(key)));
   const kept = {
@@ -36,18 +36,18 @@ export function newSource(place: Ref, content: OldContent, annotations: StringMa
     labels: own(content.labels),
     annotations: own(content.annotations),
   };
-  return secretBody(place, kept, annotations);
+  return bodyOf(place, kept, annotations);
 }
 
-type Identity = Ref & Partial<Pick<OldObject, "uid" | "resourceVersion">>;
+type Identity = KindPlace & Partial<Pick<OldObject, "uid" | "resourceVersion">>;
 
-function secretBody(identity: Identity, content: OldContent, added: StringMap): unknown {
+function bodyOf({ kind, ...identity }: Identity, content: OldContent, added: StringMap): unknown {
   const { labels, annotations, type, immutable, data } = content;
   return {
     apiVersion: "v1",
-    kind: "Secret",
+    kind,
     metadata: { ...identity, labels, annotations: { ...annotations, ...added } },
-    type,
+    ...(KINDS[kind].types ? { type } : {}),
     ...(immutable ? { immutable: true } : {}),
     ...data.revealFields(),
   };
@@ -63,11 +63,12 @@ export type MovedContent = {
 export function readMoved(
   raw: unknown,
   { settings, digest }: Pick<MoveContext, "settings" | "digest">,
-  entry: ListEntry | undefined,
+  { kind, entry }: { readonly kind: ObjectKind; readonly entry: ListEntry | undefined },
 ): MovedContent {
   let payload: SourcePayload | undefined;
+  const rules = rulesOf(kind, { sourceList: settings.sourceList });
   const read = readObject(raw, {
-    kind: KINDS.Secret,
+    kind: rules,
     digest,
     intern: (text) => text,
     share: (_, template) => template,
@@ -77,6 +78,12 @@ export function readMoved(
     keep: (_, kept) => (payload = kept),
   });
   const none = { content: undefined, payload: undefined };
+  if (read && rules.reserved?.includes(read.name) === true) {
+    return {
+      ...none,
+      problems: [`a ${kind} of this name tells secretcast what to do, and is no source`],
+    };
+  }
   if (read?.role !== "source") {
     return { ...none, problems: ["it is a copy or a mirror already, and no source of ours"] };
   }

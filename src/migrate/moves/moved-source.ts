@@ -7,9 +7,9 @@ import type { MoveContext } from "./move-context.ts";
 import { rawSource, readMoved } from "./moved-content.ts";
 import { reachDifference, type ReachDifference } from "./reach-difference.ts";
 import type { OldContent, OldSource } from "../oldtools/old-tool.ts";
+import { type KindPlace, objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
-import { refText, type Ref } from "../../text/names.ts";
 import {
   annotationKey,
   PREFIX,
@@ -21,7 +21,7 @@ import type { StringMap } from "../../text/string-map.ts";
 
 export type MovedSource = ReachDifference & {
   readonly old: OldSource;
-  readonly place: Ref;
+  readonly place: KindPlace;
   /**
    * `none`: it has the new form already, or reaches nothing. `refused`: it does not move, and the problems
    * say why.
@@ -32,7 +32,7 @@ export type MovedSource = ReachDifference & {
   /** Undefined when it is to be created. */
   readonly object: OldObject | undefined;
   readonly annotations: StringMap;
-  /** Content of a Secret that is to be created. */
+  /** Content of an object that is to be created. */
   readonly content: OldContent | undefined;
   /** The tool that also writes it. The annotations may be needed in its configuration as well. */
   readonly madeBy: string | undefined;
@@ -42,10 +42,10 @@ export type MovedSource = ReachDifference & {
   readonly problems: readonly string[];
 };
 
-/** `object` is the Secret to annotate. Undefined when one is to be created at `place`. */
+/** `object` is the object to annotate. Undefined when one is to be created at `place`. */
 export function moveSource(
   old: OldSource,
-  place: Ref,
+  place: KindPlace,
   object: OldObject | undefined,
   context: MoveContext,
 ): MovedSource {
@@ -73,7 +73,7 @@ export function moveSource(
   if (!isNamed && incomplete.length > 0) {
     return { ...NOTHING, write: "refused", old, place, object, content, notes, incomplete };
   }
-  if (old.absent) problems.push(absenceText(old.absent, annotations));
+  if (old.absent) problems.push(absenceText(place, annotations));
   if (problems.length === 0 && !isNamed) {
     const note = "it reaches no namespace and allows none: there is nothing to move";
     return { ...NOTHING, old, place, object, content, notes: [...notes, note] };
@@ -86,7 +86,7 @@ export function moveSource(
     ? context.list?.present?.data?.[entry.key] === entry.text
     : object && isAnnotated(object, annotations, problems);
   const raw = content && rawSource(place, object, content, entry ? {} : annotations);
-  const read = raw === undefined ? undefined : readMoved(raw, context, entry);
+  const read = raw === undefined ? undefined : readMoved(raw, context, { kind: place.kind, entry });
   if (read && problems.length === 0) problems.push(...read.problems);
   const refused = problems.length > 0;
   const writing = entry ? "enter" : object ? "annotate" : "create";
@@ -108,7 +108,7 @@ export function moveSource(
 
 // The entry of a source that another tool creates, if requested, or of one that is already in the list.
 function entryOf(
-  place: Ref,
+  place: KindPlace,
   annotations: StringMap,
   madeBy: string | undefined,
   { list, byList }: MoveContext,
@@ -146,7 +146,7 @@ const NOTHING = {
 function wordsFor(
   what: "push" | "allow",
   old: OldSource,
-  place: Ref,
+  place: KindPlace,
   context: MoveContext,
 ): NewWords {
   const targets = old[what];
@@ -180,13 +180,13 @@ function addedParts({ added, content }: OldSource): Pick<MovedSource, "incomplet
   return { incomplete, notes };
 }
 
-function absenceText(absent: Ref, annotations: StringMap): string {
+function absenceText(absent: KindPlace, annotations: StringMap): string {
   const lines = Object.entries(annotations).map(([key, text]) => `${key}: ${JSON.stringify(text)}`);
-  return `its source, the Secret ${refText(absent)}, is not there: where it is made, give it ${lines.join(", ")}`;
+  return `its source, the ${objectTitle(absent)}, is not there: where it is made, give it ${lines.join(", ")}`;
 }
 
 // Name, keys, and the copied labels and annotations.
-function shape(old: OldSource, place: Ref, content: OldContent | undefined): StringMap {
+function shape(old: OldSource, place: KindPlace, content: OldContent | undefined): StringMap {
   const texts: Record<string, string> = {};
   if (old.copyName !== place.name) texts[annotationKey("name")] = old.copyName;
   // A created Secret only holds the chosen entries.

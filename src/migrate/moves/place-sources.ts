@@ -1,16 +1,22 @@
-// Chooses the places of the sources of a move. A Secret has one rule. When several sources of the tool
-// share one Secret, the source with the most copies keeps it. The others get their own Secrets.
+// Chooses the places of the sources of a move. An object has one rule. When several sources of the tool
+// share one object, the source with the most copies keeps it. The others get their own objects.
 import { isEqualContent, type JudgedCopy } from "./judge-copies.ts";
+import {
+  copyableObjects,
+  type KindPlace,
+  copiedKind,
+  objectTitle,
+} from "../oldtools/copied-kinds.ts";
 import type { OldCluster, OldObject } from "../oldtools/old-objects.ts";
 import type { OldSource } from "../oldtools/old-tool.ts";
 import { marksOf } from "../../controller/desired/copy.ts";
-import { refText, type Ref } from "../../text/names.ts";
+import { refText } from "../../text/names.ts";
 
 export type PlacedSource = {
-  /** The source in its new form, which may be without its current Secret. */
+  /** The source in its new form, which may be without its current object. */
   readonly old: OldSource;
-  readonly place: Ref;
-  /** The existing Secret. Undefined when one is to be created. */
+  readonly place: KindPlace;
+  /** The existing object. Undefined when one is to be created. */
   readonly object: OldObject | undefined;
   /** Why the source cannot be there. */
   readonly problem: string | undefined;
@@ -19,19 +25,20 @@ export type PlacedSource = {
 export function placeSources(
   sources: readonly OldSource[],
   judged: readonly JudgedCopy[],
-  { secrets }: OldCluster,
+  cluster: OldCluster,
   newSourcesIn: string,
 ): readonly PlacedSource[] {
+  const objects = copyableObjects(cluster);
   const counts = new Map<string, number>();
   for (const { source, state } of judged) {
     if (!source || (state !== "adoptable" && state !== "adopted")) continue;
     counts.set(source.title, (counts.get(source.title) ?? 0) + 1);
   }
   // Copies of ours count as well: the clean-up takes the tool's marks off them one after the other.
-  for (const { name, namespace, labels, annotations } of secrets) {
+  for (const { kind, name, namespace, labels, annotations } of objects) {
     const marks = marksOf({ name, namespace }, labels, annotations);
     if (!marks) continue;
-    const key = copiesKey(marks.source, name);
+    const key = copiesKey({ kind, ...marks.source }, name);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const count = ({ title, object, copyName }: OldSource): number =>
@@ -39,38 +46,38 @@ export function placeSources(
   const holders = new Map<string, OldSource>();
   for (const source of sources) {
     if (!source.object || (source.sharing === "refused" && !isMovable(source))) continue;
-    const holder = holders.get(refText(source.object));
-    if (!holder || count(source) > count(holder)) holders.set(refText(source.object), source);
+    const holder = holders.get(objectTitle(source.object));
+    if (!holder || count(source) > count(holder)) holders.set(objectTitle(source.object), source);
   }
-  const present = new Map(secrets.map((secret) => [refText(secret), secret]));
+  const present = new Map(objects.map((object) => [objectTitle(object), object]));
   return sources.map((old): PlacedSource => {
-    const { object, absent } = old;
-    if (absent) return { old, place: absent, object: undefined, problem: undefined };
-    if (object && holders.get(refText(object)) === old) {
+    const { kind, object, absent } = old;
+    if (absent) return { old, place: { kind, ...absent }, object: undefined, problem: undefined };
+    if (object && holders.get(objectTitle(object)) === old) {
       return { old, place: placeOf(object), object, problem: undefined };
     }
     if (object && old.sharing === "refused") {
-      const holder = holders.get(refText(object));
+      const holder = holders.get(objectTitle(object));
       const problem =
         holder && isMovable(old)
-          ? `a Secret has one rule with secretcast, and ${holder.title} has that of ${refText(object)}`
+          ? `a ${kind} has one rule with secretcast, and ${holder.title} has that of ${refText(object)}`
           : undefined;
       return { old, place: placeOf(object), object, problem };
     }
     const apart = object ? splitOff(old, object) : old;
-    const place = { namespace: newSourcesIn, name: old.copyName };
-    const there = present.get(refText(place));
+    const place = { kind, namespace: newSourcesIn, name: old.copyName };
+    const there = present.get(objectTitle(place));
     if (!there) return { old: apart, place, object: undefined, problem: undefined };
     if (old.content && isEqualContent(there, old.content)) {
       return { old: apart, place, object: there, problem: undefined };
     }
-    const problem = `a Secret with other data is in the way of its new source ${refText(place)}`;
+    const problem = `a ${kind} with other data is in the way of its new source ${refText(place)}`;
     return { old: apart, place, object: there, problem };
   });
 }
 
-function copiesKey(source: Ref, copyName: string): string {
-  return `${refText(source)} as ${copyName}`;
+function copiesKey(source: Parameters<typeof objectTitle>[0], copyName: string): string {
+  return `${objectTitle(source)} as ${copyName}`;
 }
 
 function isMovable({ going, problems }: OldSource): boolean {
@@ -78,10 +85,10 @@ function isMovable({ going, problems }: OldSource): boolean {
 }
 
 function splitOff(old: OldSource, object: OldObject): OldSource {
-  const note = `another rule has the Secret ${refText(object)}, so that this one gets a Secret of its own, which holds its data of now and does not follow it`;
+  const note = `another rule has the ${objectTitle(object)}, so that this one gets a ${old.kind} of its own, which holds its data of now and does not follow it`;
   return { ...old, object: undefined, notes: [note] };
 }
 
-function placeOf({ namespace, name }: Ref): Ref {
-  return { namespace, name };
+function placeOf({ kind, namespace, name }: OldObject): KindPlace {
+  return { kind: copiedKind(kind), namespace, name };
 }

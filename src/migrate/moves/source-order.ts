@@ -21,13 +21,13 @@ export function sourceOrder(
   const rank = (name: string): number => publishingEntry(present, name) ?? present.length;
   names.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const after = new Map(names.map((name) => [name, new Set<string>()]));
-  const byName = Map.groupBy(moving, ({ old }) => old.copyName);
+  const byName = Map.groupBy(moving, ({ old: { kind, copyName } }) => `${kind} ${copyName}`);
   const contests: string[] = [];
   const taken: string[] = [];
   const overtaken: string[] = [];
   for (const { object, moved, state } of copies) {
     if (!moved || (state !== "adoptable" && state !== "adopted")) continue;
-    for (const other of byName.get(object.name) ?? []) {
+    for (const other of byName.get(`${object.kind} ${object.name}`) ?? []) {
       if (other === moved || other.place.namespace === moved.place.namespace) continue;
       if (moved.entry || reaches(other.old, "push", object.namespace) !== true) continue;
       if (other.entry) taken.push(refText(object));

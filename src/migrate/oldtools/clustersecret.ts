@@ -121,6 +121,7 @@ function sourceOf(
       ? { kind: "all" }
       : { kind: "some", patterns, selector: undefined };
   return {
+    kind: "Secret",
     title: `ClusterSecret ${name}`,
     object,
     copyName: name,

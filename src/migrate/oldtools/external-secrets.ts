@@ -142,6 +142,7 @@ function sourceOf(
   if (object && isCopy(object)) problems.push(COPY_AND_SOURCE);
   const content = object && chosen.data && contentOf(object, chosen.data);
   return {
+    kind: "Secret",
     title: rules.map(({ title }) => title).join(", "),
     object,
     ...(object ? {} : { absent: place }),

@@ -3,6 +3,7 @@
 import { combined, factorsOf, glob, requirementsOf, type KyvernoScope } from "./kyverno-match.ts";
 import { syncOf, titleOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
 import { fields, textsOf, type OldCustom, type RawFields } from "./old-objects.ts";
+import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
 
 type Expressions = ReadonlyMap<string, string>;
@@ -10,6 +11,7 @@ type Expressions = ReadonlyMap<string, string>;
 const APPLY = /^generator\.Apply\(\s*(.+?)\s*,\s*\[\s*(.+?)\s*\]\s*\)$/s;
 const GET = /^resource\.Get\(\s*"v1"\s*,\s*"(\w+)"\s*,\s*"([^"]*)"\s*,\s*"([^"]*)"\s*\)$/;
 const LIST = /^resource\.List\(\s*"v1"\s*,\s*"(\w+)"\s*,\s*"([^"]*)"\s*(?:,\s*\{([^{}]*)\}\s*)?\)$/;
+const PLURAL = /["'](?:secrets|configmaps)["']/;
 /** Limits for variables that refer to variables, and for the length of an expression. */
 const MOST_STEPS = 16;
 const LONGEST = 2048;
@@ -34,7 +36,7 @@ export function rulesOfGeneratingPolicy(policy: OldCustom): PolicyReading {
   }
   if (rules.length > 0 && others > 0)
     problems.push(
-      `${titleOfPolicy(policy)}: ${others} of its expressions copy no Secret and stay with Kyverno: keep the policy for them`,
+      `${titleOfPolicy(policy)}: ${others} of its expressions copy no Secret or ConfigMap and stay with Kyverno: keep the policy for them`,
     );
   return { rules, problems, isOnlyClones: rules.length > 0 && others + problems.length === 0 };
 }
@@ -50,13 +52,13 @@ function resolved(expression: string, expressions: Expressions): string {
   return text;
 }
 
-function mentionsSecrets(text: string, expressions: Expressions): boolean {
+function mentionsKinds(text: string, expressions: Expressions): boolean {
   const named = [...text.matchAll(/\bvariables\.(\w+)/g)].map(([, name = ""]) => name);
   const texts = [text, ...named.map((name) => resolved(`variables.${name}`, expressions))];
-  return texts.some((each) => /["']secrets["']/.test(each));
+  return texts.some((each) => PLURAL.test(each));
 }
 
-/** Undefined: it copies no Secret. A text says why it does not move. */
+/** Undefined: it copies nothing that moves. A text says why it does not move. */
 function cloneOf(
   policy: OldCustom,
   spec: RawFields,
@@ -68,15 +70,14 @@ function cloneOf(
   const source = resolved(what, expressions);
   const [, oneKind, oneNamespace = "", oneName = ""] = GET.exec(source) ?? [];
   const [, listKind, listNamespace = "", labels = ""] = LIST.exec(source) ?? [];
-  const kind = oneKind ?? listKind;
-  if (kind === undefined) {
-    return mentionsSecrets(text, expressions)
+  const plural = oneKind ?? listKind;
+  if (plural === undefined) {
+    return mentionsKinds(text, expressions)
       ? "its expression is of no form that can be read"
       : undefined;
   }
-  if (kind === "configmaps")
-    return "it clones ConfigMaps, which migrate does not move: annotate them by hand, and run with --config-maps";
-  if (kind !== "secrets") return undefined;
+  const kind = OBJECT_KINDS.find((one) => KINDS[one].resource.plural === plural);
+  if (kind === undefined) return undefined;
   if (policy.namespace !== undefined)
     return "it clones inside its own namespace, which is the source's: secretcast makes no copy there";
   const selector = selectorOf(labels);
@@ -95,6 +96,7 @@ function cloneOf(
   return {
     title: titleOfPolicy(policy),
     policy,
+    kinds: [kind],
     rule: undefined,
     from:
       oneKind === undefined

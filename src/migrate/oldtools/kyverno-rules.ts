@@ -1,4 +1,4 @@
-// The generate rules of ClusterPolicy and Policy that clone Secrets, and what else such a policy does. A
+// The generate rules of ClusterPolicy and Policy that clone Secrets and ConfigMaps, and what else such a policy does. A
 // rule with variables or templates in the places that decide is named and not guessed.
 import {
   factorsOf,
@@ -8,14 +8,17 @@ import {
   type KyvernoScope,
 } from "./kyverno-match.ts";
 import { fields, textsOf, type OldCustom, type RawFields } from "./old-objects.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
 import { refText, type Ref } from "../../text/names.ts";
 
-/** A rule that clones one Secret or those that a selector chooses. */
+/** A rule that clones one object or those that a selector chooses. */
 export type CloneRule = {
   /** "ClusterPolicy app-defaults/settings". */
   readonly title: string;
   readonly policy: OldCustom;
+  /** The kinds of what it clones, of those that move. */
+  readonly kinds: readonly ObjectKind[];
   /** Undefined for a GeneratingPolicy, whose copies name no rule. */
   readonly rule: string | undefined;
   readonly from:
@@ -29,9 +32,9 @@ export type CloneRule = {
   /** `once`: copies are made once and then belong to their namespaces. `disarmed`: it did synchronize. */
   readonly sync: "follows" | "disarmed" | "once";
   readonly existing: boolean;
-  /** It copies nothing but Secrets. */
+  /** It copies nothing but such kinds. */
   readonly isWhole: boolean;
-  /** JSON patch operations that make it harmless, and that take the copies of Secrets out of it. */
+  /** JSON patch operations that make it harmless, and that take those kinds out of it. */
   readonly disarming: readonly unknown[];
   readonly deleting: readonly unknown[];
 };
@@ -48,7 +51,11 @@ const HELM =
   /\{\{-?\s*(?:\.|\$|`|"|(?:include|template|tpl|if|else|end|range|with|toYaml|default|quote)\b)/;
 const NAMESPACE_NAME = /^\{\{\s*(?:request\.object\.metadata\.name|request\.namespace)\s*\}\}$/;
 const ITS_NAMESPACE = /^\{\{\s*request\.(?:object\.metadata\.namespace|namespace)\s*\}\}$/;
-const SECRET_KINDS = new Set(["Secret", "v1/Secret"]);
+
+/** The kind that a cloneList names, if it moves. */
+function movedKind(text: string): ObjectKind | undefined {
+  return OBJECT_KINDS.find((kind) => text === kind || text === `v1/${kind}`);
+}
 
 export function rulesOfPolicy(policy: OldCustom): PolicyReading {
   const rules: CloneRule[] = [];
@@ -65,7 +72,7 @@ export function rulesOfPolicy(policy: OldCustom): PolicyReading {
   }
   if (rules.length > 0 && others.length > 0) {
     problems.push(
-      `${titleOfPolicy(policy)}: its rules ${others.join(", ")} copy no Secret and stay with Kyverno: keep the policy for them`,
+      `${titleOfPolicy(policy)}: its rules ${others.join(", ")} copy no Secret or ConfigMap and stay with Kyverno: keep the policy for them`,
     );
   }
   const isOnlyClones = rules.length === list.length && rules.every(({ isWhole }) => isWhole);
@@ -80,7 +87,7 @@ function titleOfRule(policy: OldCustom, rule: RawFields): string {
   return `${titleOfPolicy(policy)}/${stringOf(rule["name"])}`;
 }
 
-/** Undefined: it clones no Secret. A text says why it does not move. */
+/** Undefined: it clones nothing that moves. A text says why it does not move. */
 function ruleOf(
   policy: OldCustom,
   spec: RawFields,
@@ -89,17 +96,13 @@ function ruleOf(
 ): CloneRule | string | undefined {
   const generate = fields(rule["generate"]);
   if (Array.isArray(generate["foreach"])) {
-    const some = generate["foreach"].some((one) => clonesSecrets(fields(one)));
+    const some = generate["foreach"].some((one) => kindsOf(fields(one)).length > 0);
     return some
       ? "it clones for each entry of a list (foreach), which has no counterpart"
       : undefined;
   }
-  const isMap = clonesKind(generate, "ConfigMap");
-  if (!clonesSecrets(generate)) {
-    return isMap
-      ? "it clones ConfigMaps, which migrate does not move: annotate them by hand, and run with --config-maps"
-      : undefined;
-  }
+  const kinds = kindsOf(generate);
+  if (kinds.length === 0) return undefined;
   if (HELM.test(JSON.stringify(rule)))
     return "it is a template of Helm and cannot be read: run migrate on what it renders";
   const from = fromOf(generate);
@@ -115,12 +118,12 @@ function ruleOf(
   const existing = generate["generateExisting"] ?? spec["generateExisting"];
   const path = `/spec/rules/${at}`;
   const test = { op: "test", path: `${path}/name`, value: stringOf(rule["name"]) };
-  const kinds = textsOf(fields(generate["cloneList"])["kinds"]) ?? [];
-  const others = kinds.filter((kind) => !SECRET_KINDS.has(kind));
+  const others = listedKinds(generate).filter((kind) => movedKind(kind) === undefined);
   const kindsPath = `${path}/generate/cloneList/kinds`;
   return {
     title,
     policy,
+    kinds,
     rule: stringOf(rule["name"]),
     from,
     copyName: from.kind === "one" ? name || from.name : undefined,
@@ -152,21 +155,22 @@ export function syncOf(synchronizes: boolean, orphans: boolean): CloneRule["sync
   return orphans ? "disarmed" : "once";
 }
 
-function clonesSecrets(generate: RawFields): boolean {
-  return clonesKind(generate, "Secret");
+/** The kinds that move, of those that it clones. */
+function kindsOf(generate: RawFields): readonly ObjectKind[] {
+  const isOne = Object.keys(fields(generate["clone"])).length > 0;
+  const named = new Set(listedKinds(generate).map(movedKind));
+  const one = isOne && named.size === 0 ? stringOf(generate["kind"]) : undefined;
+  return OBJECT_KINDS.filter((kind) => kind === one || named.has(kind));
 }
 
-function clonesKind(generate: RawFields, kind: "Secret" | "ConfigMap"): boolean {
-  const clone = fields(generate["clone"]);
-  const isOne = Object.keys(clone).length > 0 && stringOf(generate["kind"]) === kind;
-  const kinds = textsOf(fields(generate["cloneList"])["kinds"]) ?? [];
-  return isOne || kinds.some((one) => one === kind || one === `v1/${kind}`);
+function listedKinds(generate: RawFields): readonly string[] {
+  return textsOf(fields(generate["cloneList"])["kinds"]) ?? [];
 }
 
 function fromOf(generate: RawFields): CloneRule["from"] | string {
   const clone = fields(generate["clone"]);
   const list = fields(generate["cloneList"]);
-  const isList = textsOf(list["kinds"])?.some((kind) => SECRET_KINDS.has(kind)) === true;
+  const isList = listedKinds(generate).some((kind) => movedKind(kind) !== undefined);
   const [namespace, name] = [
     stringOf((isList ? list : clone)["namespace"]),
     stringOf(clone["name"]),

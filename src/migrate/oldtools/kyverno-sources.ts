@@ -1,9 +1,10 @@
-// The sources of Kyverno's rules. A Secret has one rule with secretcast, so the rules that copy one Secret
+// The sources of Kyverno's rules. An object has one rule with secretcast, so the rules that copy one object
 // under one name are joined. When they use several names, the name with the most copies moves, and the
 // others are reported.
 import { oneSelector } from "./kyverno-match.ts";
 import type { CloneRule } from "./kyverno-rules.ts";
-import type { OldCluster, OldObject } from "./old-objects.ts";
+import { objectTitle } from "./copied-kinds.ts";
+import type { OldObject } from "./old-objects.ts";
 import type { PatternUse } from "./old-patterns.ts";
 import { withoutKeys, type OldMatch, type OldSource, type OldTargets } from "./old-tool.ts";
 import { secretSource } from "./secret-source.ts";
@@ -19,7 +20,7 @@ export type KyvernoSources = {
   readonly problems: readonly string[];
 };
 
-/** Rules that copy one Secret under one name, and the namespaces with such a copy. */
+/** Rules that copy one object under one name, and the namespaces with such a copy. */
 type Group = {
   readonly object: OldObject;
   readonly copyName: string;
@@ -27,32 +28,32 @@ type Group = {
   readonly copied: ReadonlySet<string>;
 };
 
-/** `filters`: namespaces that Kyverno keeps out of every rule. */
+/** `all`: the objects of the kinds that move. `filters`: namespaces that Kyverno keeps out of every rule. */
 export function kyvernoSources(
   rules: readonly CloneRule[],
-  { secrets }: OldCluster,
+  all: readonly OldObject[],
   copies: readonly OldObject[],
   filters: readonly PatternUse[],
 ): KyvernoSources {
   const problems: string[] = [];
   const groups = new Map<string, Group>();
   const marked = new Set(copies);
-  const originals = secrets.filter((secret) => !marked.has(secret));
+  const originals = all.filter((object) => !marked.has(object));
   for (const rule of rules) {
     if (rule.scope.kind === "never") continue;
-    const objects = originals.filter((secret) => isFrom(secret, rule));
+    const objects = originals.filter((object) => isFrom(object, rule));
     problems.push(...problemsOf(rule, objects));
     for (const object of objects) {
       const copyName = rule.copyName ?? object.name;
-      const key = `${refText(object)} ${copyName}`;
+      const key = `${objectTitle(object)} ${copyName}`;
       const group = groups.get(key) ?? newGroup(object, copyName, copies);
       group.rules.push(rule);
       groups.set(key, group);
     }
   }
-  const byName = Map.groupBy(secrets, ({ name }) => name);
+  const byName = Map.groupBy(all, ({ kind, name }) => `${kind} ${name}`);
   const sources = [...groups.values()].map((group): RuleSource => {
-    const present = byName.get(group.copyName) ?? [];
+    const present = byName.get(`${group.object.kind} ${group.copyName}`) ?? [];
     const served = new Set(present.map(({ namespace }) => namespace));
     const source = sourceOf(group, [...groups.values()], filters);
     return { rules: group.rules, source: copies.length === 0 ? source : { ...source, served } };
@@ -62,14 +63,18 @@ export function kyvernoSources(
 
 function newGroup(object: OldObject, copyName: string, copies: readonly OldObject[]): Group {
   const own = copies.filter(
-    ({ name, labels }) => name === copyName && labels[`${KYVERNO_PREFIX}source-uid`] === object.uid,
+    ({ kind, name, labels }) =>
+      kind === object.kind &&
+      name === copyName &&
+      labels[`${KYVERNO_PREFIX}source-uid`] === object.uid,
   );
   return { object, copyName, rules: [], copied: new Set(own.map(({ namespace }) => namespace)) };
 }
 
-function isFrom(secret: OldObject, { from }: CloneRule): boolean {
-  if (secret.namespace !== from.namespace) return false;
-  return from.kind === "one" ? secret.name === from.name : matches(from.selector, secret);
+function isFrom(object: OldObject, { from, kinds }: CloneRule): boolean {
+  if (object.namespace !== from.namespace || !kinds.some((kind) => kind === object.kind))
+    return false;
+  return from.kind === "one" ? object.name === from.name : matches(from.selector, object);
 }
 
 function matches(selector: string, { labels }: OldObject): boolean {
@@ -79,7 +84,7 @@ function matches(selector: string, { labels }: OldObject): boolean {
 }
 
 function problemsOf(
-  { title, from, scope }: CloneRule,
+  { title, from, kinds, scope }: CloneRule,
   objects: readonly OldObject[],
 ): readonly string[] {
   const problems: string[] = [];
@@ -87,7 +92,7 @@ function problemsOf(
     problems.push(`${title}: its source ${refText(from)} is not there`);
   if (from.kind === "list")
     problems.push(
-      `${title}: a Secret in ${from.namespace} that gets the labels of its cloneList later is not copied: annotate it as well`,
+      `${title}: a ${kinds.join(" or ")} in ${from.namespace} that gets the labels of its cloneList later is not copied: annotate it as well`,
     );
   if (scope.kind === "said" && scope.later !== undefined) problems.push(`${title}: ${scope.later}`);
   return problems;
@@ -113,12 +118,17 @@ function sourceOf(group: Group, all: readonly Group[], filters: readonly Pattern
       annotations: object.annotations,
       notes,
     }),
-    title: `${rules.map(({ title }) => title).join(" and ")} of ${refText(object)}`,
+    title: `${rules.map(({ title }) => title).join(" and ")} of ${shownSource(object)}`,
     copyName,
     sharing: "refused",
     going: active.some(({ policy }) => policy.deleting) ? "its policy is being deleted" : undefined,
     problems,
   };
+}
+
+/** A rule may copy objects of both kinds with one name. */
+function shownSource(object: OldObject): string {
+  return object.kind === "Secret" ? refText(object) : objectTitle(object);
 }
 
 /** The rules that synchronize, if there are any. */
@@ -127,7 +137,7 @@ function activeOf({ rules }: Group): readonly CloneRule[] {
   return following.length > 0 ? following : rules;
 }
 
-// One Secret has one name for its copies.
+// One object has one name for its copies.
 function nameProblems(group: Group, all: readonly Group[]): readonly string[] {
   const rivals = all.filter(({ object, rules }) => {
     return object === group.object && rules.some(({ sync }) => sync !== "once");
@@ -135,7 +145,7 @@ function nameProblems(group: Group, all: readonly Group[]): readonly string[] {
   const [winner] = rivals.toSorted((a, b) => b.copied.size - a.copied.size);
   if (!winner || winner === group) return [];
   return [
-    `its copies are called ${group.copyName}, and the ${winner.copied.size} copies of another rule of the same Secret are called ${winner.copyName}: a source has one name for all copies, so give this rule a Secret of its own`,
+    `its copies are called ${group.copyName}, and the ${winner.copied.size} copies of another rule of the same ${group.object.kind} are called ${winner.copyName}: a source has one name for all copies, so give this rule a ${group.object.kind} of its own`,
   ];
 }
 

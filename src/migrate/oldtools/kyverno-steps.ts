@@ -3,10 +3,12 @@
 // harmless first, and that is read again before each write.
 import type { CloneRule, PolicyReading } from "./kyverno-rules.ts";
 import { titleOfPolicy } from "./kyverno-rules.ts";
+import { copyableObjects } from "./copied-kinds.ts";
 import { fields, type OldCluster, type OldCustom } from "./old-objects.ts";
 import type { OldSource } from "./old-tool.ts";
 import { parseSelector } from "../../text/label-selector.ts";
 import { refText } from "../../text/names.ts";
+import { OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
 
 /** The policies, and the sources that move. */
@@ -32,11 +34,11 @@ export function preparationsOf(steps: KyvernoSteps): readonly string[] {
 
 export function deletionsOf(steps: KyvernoSteps): readonly string[] {
   const moved = rulesOf(steps).filter(
-    ({ sync, copyName, from }) =>
-      sync !== "once" &&
+    (rule) =>
+      rule.sync !== "once" &&
       steps.moving.some((source) => {
-        const name = copyName ?? source.object?.name;
-        return isOf(from, source) && source.copyName === name;
+        const name = rule.copyName ?? source.object?.name;
+        return isOf(rule, source) && source.copyName === name;
       }),
   );
   return deletionLines(steps.policyReadings, new Set(moved));
@@ -45,11 +47,11 @@ export function deletionsOf(steps: KyvernoSteps): readonly string[] {
 function rulesOf({ policyReadings, moving }: KyvernoSteps): readonly CloneRule[] {
   return policyReadings
     .flatMap((reading) => reading.rules)
-    .filter(({ scope, from }) => scope.kind !== "never" && moving.some((one) => isOf(from, one)));
+    .filter((rule) => rule.scope.kind !== "never" && moving.some((one) => isOf(rule, one)));
 }
 
-function isOf(from: CloneRule["from"], { object }: OldSource): boolean {
-  if (object?.namespace !== from.namespace) return false;
+function isOf({ from, kinds }: CloneRule, { kind, object }: OldSource): boolean {
+  if (object?.namespace !== from.namespace || !kinds.includes(kind)) return false;
   if (from.kind === "one") return object.name === from.name;
   if (from.selector === "") return true;
   const parsed = parseSelector(from.selector);
@@ -115,7 +117,7 @@ function deletionLines(
     const byHand = own.filter(({ deleting }) => deleting.length === 0);
     return [
       ...(operations.length === 0 ? [] : [patchCommand(policy, operations)]),
-      ...byHand.map(({ title }) => `${title}: take the copies of Secrets out of it by hand`),
+      ...byHand.map(({ title }) => `${title}: take the copies that moved out of it by hand`),
     ];
   });
 }
@@ -129,9 +131,10 @@ const KEPT_UP_TO = 18;
 
 export function leftoversOf(
   policyReadings: readonly PolicyReading[],
-  { customs, secrets }: OldCluster,
+  cluster: OldCluster,
   images: RegExp,
 ): KyvernoLeftovers {
+  const { customs } = cluster;
   const moved = policyReadings.flatMap(({ rules }) => rules).filter(({ sync }) => sync !== "once");
   const version = versionOf(customs, images);
   const besides = [
@@ -144,12 +147,16 @@ export function leftoversOf(
       (labels["webhook.kyverno.io/managed-by"] === "kyverno" || name.startsWith("kyverno-")),
   );
   const hookNames = hooks.map(({ kind, name }) => `${kind} ${name}`);
-  const isMarked = secrets.some(({ labels }) => "generate.kyverno.io/source-uid" in labels);
+  const isMarked = copyableObjects(cluster).some(
+    ({ labels }) => "generate.kyverno.io/source-uid" in labels,
+  );
+  const kinds = OBJECT_KINDS.filter((kind) => moved.some((rule) => rule.kinds.includes(kind)));
+  const named = (kinds.length > 0 ? kinds : ["Secret"]).map((kind) => `${kind}s`).join(" and ");
   const rest =
     moved.length === 0 && !isMarked
       ? []
       : [
-          "after --cleanup, take the rights for Secrets from Kyverno's background controller, if no other rule needs them",
+          `after --cleanup, take the rights for ${named} from Kyverno's background controller, if no other rule needs them`,
           `if nothing else needs Kyverno, scale its admission controller to zero and wait until its webhooks are deleted, then uninstall it: a webhook that stays refuses writes in the whole cluster${hookNames.length === 0 ? "" : ` (${hookNames.join(", ")})`}`,
         ];
   return { besides, steps: rest };
@@ -183,5 +190,5 @@ function otherPolicies(
   const policies = customs.filter(({ kind }) => kind.endsWith("Policy"));
   const copying = new Set(policyReadings.flatMap(({ rules }) => rules.map(({ policy }) => policy)));
   const others = policies.filter((policy) => !copying.has(policy)).length;
-  return others === 0 ? [] : [`${others} policies of Kyverno copy no Secret that moves: they stay`];
+  return others === 0 ? [] : [`${others} policies of Kyverno copy nothing that moves: they stay`];
 }

@@ -1,5 +1,5 @@
 // kyverno/kyverno, by its documents and its source, versions 1.16 to 1.19. Its relevant behaviour:
-//   generate rules with clone or cloneList copy a Secret. Labels of a copy name the policy, the rule, and the
+//   generate rules with clone or cloneList copy an object. Labels of a copy name the policy, the rule, and the
 //   UIDs of the source and the trigger, never the name of the source
 //   a copy of a GeneratingPolicy names no rule, and up to 1.18 perhaps the policy of another copy
 //   while a rule synchronizes, marks on its copies are reverted, and annotations of its source are copied
@@ -9,14 +9,11 @@ import { exceptionsOf, filtersOf, unfiltered } from "./kyverno-filters.ts";
 import { rulesOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
 import { KYVERNO_PREFIX, kyvernoSources, type RuleSource } from "./kyverno-sources.ts";
 import { armedRules, deletionsOf, leftoversOf, preparationsOf } from "./kyverno-steps.ts";
-import {
-  type OldCluster,
-  type OldCustom,
-  type OldObject,
-  type OldResource,
-} from "./old-objects.ts";
+import { copyableObjects, objectTitle } from "./copied-kinds.ts";
+import type { OldCluster, OldCustom, OldObject, OldResource } from "./old-objects.ts";
 import type { OldMark, OldReading, OldSource, OldTool } from "./old-tool.ts";
 import { markOfOne, secretSource } from "./secret-source.ts";
+import { OBJECT_KINDS } from "../../controller/model/kinds.ts";
 
 const GROUP = { group: "kyverno.io", versions: ["v1"] } as const;
 const POLICIES = { group: "policies.kyverno.io", versions: ["v1", "v1beta1", "v1alpha1"] } as const;
@@ -56,6 +53,7 @@ const IMAGES = /(^|\/)(kyverno|(kyverno[/-])background-controller)([:@]|$)/;
 
 export const kyverno: OldTool = {
   name: "kyverno",
+  kinds: OBJECT_KINDS,
   images: IMAGES,
   settings: [],
   prefixes: [KYVERNO_PREFIX],
@@ -78,16 +76,17 @@ function policyReadingsOf(customs: readonly OldCustom[]): readonly PolicyReading
 }
 
 function readKyverno(cluster: OldCluster): OldReading {
-  const { customs, secrets, others } = cluster;
+  const { customs, others } = cluster;
+  const objects = copyableObjects(cluster);
   const policyReadings = policyReadingsOf(customs);
   const rules = policyReadings.flatMap((reading) => reading.rules);
-  const copies = secrets.filter(isMarked);
-  const found = kyvernoSources(rules, cluster, copies, filtersOf(others));
+  const copies = objects.filter(isMarked);
+  const found = kyvernoSources(rules, objects, copies, filtersOf(others));
   const attribute = attribution(cluster, rules, found.sources);
   const marks = copies.map(attribute);
   const ofRules = found.sources.map(({ source }) => source);
   const titles = new Set(ofRules.map(({ title }) => title));
-  const labelled = secrets.filter((one) => !isMarked(one) && CLONE_SOURCE in one.labels);
+  const labelled = objects.filter((one) => !isMarked(one) && CLONE_SOURCE in one.labels);
   const ruled = new Set(found.sources.map(({ source }) => source.object));
   const alone = [
     ...marks.flatMap(({ sources }) => sources.filter(({ title }) => !titles.has(title))),
@@ -104,7 +103,7 @@ function readKyverno(cluster: OldCluster): OldReading {
     sources: [...ofRules, ...new Map(alone.map((one) => [one.title, one])).values()],
     marks,
     asking: [],
-    unmoved: others.filter(isMarked),
+    unmoved: others.filter((one) => isMarked(one) && !objects.includes(one)),
     besides: [...besides, ...leftovers.besides, ...unfiltered(rules, others)],
     problems: [
       ...policyReadings.flatMap(({ problems }) => problems),
@@ -130,12 +129,12 @@ function label({ labels }: OldObject, word: string): string | undefined {
 
 /** The source of a marked object, with what speaks against it. */
 function attribution(
-  { namespaces, secrets }: OldCluster,
+  cluster: OldCluster,
   rules: readonly CloneRule[],
   sources: readonly RuleSource[],
 ): (object: OldObject) => OldMark {
-  const uids = new Map(namespaces.map(({ name, uid }) => [name, uid]));
-  const byUid = new Map(secrets.map((secret) => [secret.uid, secret]));
+  const uids = new Map(cluster.namespaces.map(({ name, uid }) => [name, uid]));
+  const byUid = new Map(copyableObjects(cluster).map((object) => [object.uid, object]));
   return (object) => {
     const uid = label(object, "source-uid");
     const named = label(object, "rule-name") === undefined ? undefined : ruleOf(object, rules);
@@ -150,7 +149,8 @@ function attribution(
       return markOfOne(object, inPlace(object, best.source), {
         doubt: doubtOf(object, best, uids),
       });
-    const source = uid === undefined ? undefined : byUid.get(uid);
+    const original = uid === undefined ? undefined : byUid.get(uid);
+    const source = original?.kind === object.kind ? original : undefined;
     const other = sources.find((one) => source !== undefined && one.source.object === source);
     if (other) return markOfOne(object, inPlace(object, other.source), { doubt: NO_RULE });
     return markOfOne(object, source && rulelessSource(source));
@@ -164,7 +164,7 @@ function rulelessSource(object: OldObject): OldSource {
       labels: object.labels,
       annotations: object.annotations,
     }),
-    title: `Secret ${object.namespace}/${object.name} without a rule`,
+    title: `${objectTitle(object)} without a rule`,
     isRuleless: true,
     sharing: "refused",
   };
@@ -187,10 +187,11 @@ function ruleOf(object: OldObject, rules: readonly CloneRule[]): CloneRule | und
 }
 
 function isCandidate(
-  { rules }: RuleSource,
+  { rules, source }: RuleSource,
   object: OldObject,
   named: CloneRule | undefined,
 ): boolean {
+  if (source.kind !== object.kind) return false;
   if (named) return rules.includes(named);
   // The rule is deleted.
   if (label(object, "rule-name") !== undefined) return false;

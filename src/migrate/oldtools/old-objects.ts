@@ -2,7 +2,7 @@
 // as secretcast's own. Any field may be absent or have the wrong type, and nothing here throws.
 import { refText, type Ref } from "../../text/names.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
-import { KINDS } from "../../controller/model/kinds.ts";
+import { entriesOf, KINDS, typeOf } from "../../controller/model/kinds.ts";
 import { SecretData } from "../../controller/model/secret-data.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
@@ -187,9 +187,9 @@ function readOldObject(raw: unknown): OldObject | undefined {
     deleting: stringOf(metadata.deletionTimestamp) !== "",
     labels: stringsOf(labels),
     annotations: stringsOf(annotations),
-    type: stringOf(object.type) || "Opaque",
+    type: typeOf(kind === "ConfigMap" ? KINDS.ConfigMap : KINDS.Secret, object),
     immutable: object.immutable === true,
-    data: kind === "Secret" ? dataOf(raw) : new SecretData(KINDS.Secret, {}),
+    data: dataOf(raw),
     texts: kind === "ConfigMap" ? stringsOf(object.data) : {},
     finalizers: textsOf(finalizers) ?? [],
     owners: Array.isArray(owners) ? owners.map(readOwner) : [],
@@ -208,9 +208,12 @@ function readOwner(raw: unknown): OldOwner {
   };
 }
 
-// A manifest may contain plain text that the API server would encode as base64.
+// The manifest of a Secret may contain plain text that the API server would encode as base64.
 function dataOf(raw: unknown): SecretData {
-  const { data, stringData } = fields(raw);
+  const { kind, data, stringData } = fields(raw);
+  if (kind === "ConfigMap")
+    return new SecretData(KINDS.ConfigMap, entriesOf(KINDS.ConfigMap, objectOf(raw)));
+  if (kind !== "Secret") return new SecretData(KINDS.Secret, {});
   const plain = Object.entries(stringsOf(stringData)).map(
     ([key, value]) => [key, Buffer.from(value).toString("base64")] as const,
   );

@@ -1,5 +1,6 @@
 // What a tool's own marks say, in the same terms for every tool: sources with the namespaces that they
 // reach, and objects with a mark.
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { OldCluster, OldCustom, OldNamespace, OldObject, OldResource } from "./old-objects.ts";
 import { patternKey, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
 import type { OldFlags, OldSetting } from "./old-settings.ts";
@@ -50,9 +51,11 @@ export type OldContent = {
 };
 
 export type OldSource = {
+  /** Of itself and of its copies. */
+  readonly kind: ObjectKind;
   /** Name for output: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
   readonly title: string;
-  /** The Secret that holds it. Undefined when it does not exist yet. */
+  /** The object that holds it. Undefined when it does not exist yet. */
   readonly object: OldObject | undefined;
   /** The place of the Secret that its rule names, when it is not there. */
   readonly absent?: Ref;
@@ -157,6 +160,8 @@ export type OldTool = {
    * collector would delete it with the rule.
    */
   readonly owner?: { readonly group: string; readonly kind: string };
+  /** The kinds of objects that it copies and that move. By default Secrets alone. */
+  readonly kinds?: readonly ObjectKind[];
   /** Its own kinds that are read. A kind that the API server does not serve has no objects. */
   readonly resources: readonly OldResource[];
   /** Kinds of others in which it leaves something. They are read for `leftovers` alone, and only in a cluster. */
@@ -166,6 +171,10 @@ export type OldTool = {
   readonly optIn: boolean;
   read(cluster: OldCluster, flags: OldFlags): OldReading;
 };
+
+export function movesKind({ kinds = ["Secret"] }: OldTool, kind: unknown): boolean {
+  return kinds.some((one) => one === kind);
+}
 
 /** The patterns that have to be matched before a reading can be judged. */
 export function patternsOf({ sources }: OldReading): readonly PatternUse[] {

@@ -101,6 +101,7 @@ function sourceOf(
   const problems = [...joined.problems, ...beside.problems];
   if (object && isMarked(object)) problems.push(COPY_AND_SOURCE);
   return {
+    kind: "Secret",
     title: rules.map(({ title }) => title).join(", "),
     object,
     ...(object ? {} : { absent: place }),

@@ -1,5 +1,6 @@
-// The common case of most tools: a source is a Secret with the same name as its copies, and a mark belongs
+// The common case of most tools: a source is a Secret or a ConfigMap with the same name as its copies, and a mark belongs
 // to one source.
+import { copiedKind } from "./copied-kinds.ts";
 import type { OldObject } from "./old-objects.ts";
 import { titleOf, type OldContent, type OldMark, type OldSource } from "./old-tool.ts";
 import { refText } from "../../text/names.ts";
@@ -14,8 +15,10 @@ export function secretSource(
   { push, allow, notes = [], labels = {}, annotations = {} }: SourceWays,
 ): OldSource {
   const { type, immutable, data } = object;
+  const kind = copiedKind(object.kind);
   return {
-    title: titleOf("Secret", object),
+    kind,
+    title: titleOf(kind, object),
     object,
     copyName: object.name,
     push,

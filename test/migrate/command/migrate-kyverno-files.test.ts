@@ -143,3 +143,59 @@ test("a source that something else creates is an entry of the source list with -
     /platform\.registry: \|\n {2}secret: platform\/registry\n {2}to: "team-\*"\n/,
   );
 });
+
+const CONFIG_MAP = SECRET.replace("kind: Secret", "kind: ConfigMap")
+  .replace("type: Opaque\n", "")
+  .replace("token: bWFkZSB1cA==", "ca.crt: text");
+const OF_MAPS = policy("share-maps", RULE.replace("kind: Secret", "kind: ConfigMap"));
+
+test("the annotations of a rule for a ConfigMap are put into its manifest, and not into that of a Secret of its name", async (t) => {
+  const files = { "secret.yaml": SECRET, "map.yaml": CONFIG_MAP, "policy.yaml": OF_MAPS };
+  const folder = repository(t, files);
+  const { code, stderr } = await commandLine([...FROM, "-f", folder, "--write", "--yes"]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /flag of the controller: --config-maps\n/);
+  const added = '  annotations:\n    secretcast.io/to: "team-*"\n';
+  const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+  assert.equal(read("map.yaml"), CONFIG_MAP.replace("metadata:\n", `metadata:\n${added}`));
+  assert.equal(read("secret.yaml"), SECRET);
+});
+
+test("a plan, a patch and an entry of the source list say that they are of a ConfigMap", async (t) => {
+  const made = CONFIG_MAP.replace(
+    "metadata:\n",
+    "metadata:\n  annotations:\n    argocd.argoproj.io/tracking-id: platform\n",
+  );
+  const folder = repository(t, { "map.yaml": made, "policy.yaml": OF_MAPS });
+  const plan = await commandLine([...FROM, "-f", folder]);
+  assert.equal(plan.code, 0, plan.stderr);
+  assert.match(plan.stdout, /\nConfigMap platform\/registry +annotate /);
+  assert.match(plan.stdout, /--config-maps\n/);
+  const patches = await commandLine([...FROM, "-f", folder, "--print-patches"]);
+  assert.match(patches.stdout, /\nkind: ConfigMap\nmetadata:\n {2}name: registry\n/);
+  assert.match(patches.stdout, /# Flags of the controller: .*--config-maps\n/);
+  const listed = await commandLine([...FROM, "-f", folder, "--by-list"]);
+  assert.match(
+    listed.stdout,
+    /platform\.registry_ConfigMap: \|\n {2}configMap: platform\/registry\n {2}to: "team-\*"\n/,
+  );
+  const json = await commandLine([...FROM, "-f", folder, "-o", "json"]);
+  const { sources } = JSON.parse(json.stdout) as { readonly sources: readonly Raw[] };
+  assert.deepEqual(
+    sources.map(({ kind, source }) => [kind, source]),
+    [["ConfigMap", "platform/registry"]],
+  );
+});
+
+type Raw = Readonly<Record<string, unknown>>;
+
+for (const name of ["registry", "configmap/a/b/c", "service/a/b", "configmap//b"]) {
+  test(`--adopt-drifted=${name} is refused: it names no copy`, async () => {
+    const { code, stderr } = await commandLine([...FROM, `--adopt-drifted=${name}`]);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /--adopt-drifted: ".*" is not NAMESPACE\/NAME of a copy \(of a ConfigMap: configmap\//,
+    );
+  });
+}

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCustoms, readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
+import { kyverno } from "../../../src/migrate/oldtools/kyverno.ts";
 import { tgik } from "../../../src/migrate/oldtools/tgik.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
@@ -61,5 +62,39 @@ for (const [served, status, count, unread] of [
     const read = await readCustoms(resources, { client, signal, onRead: () => undefined });
     const { customs } = readOldCluster(read.objects, undefined, resources);
     assert.deepEqual([customs.length, read.unread], [count, unread]);
+  });
+}
+
+for (const [tool, unread] of [
+  [kyverno, ["ConfigMaps in b: may not be listed"]],
+  [tgik, ["configmaps: may not be listed, so that none are counted"]],
+] as const) {
+  test(`ConfigMaps that may be listed in some namespaces alone are read there when ${tool.name} copies them, and else are not counted`, async () => {
+    const request = ({ path, what }: ApiRequest): Promise<unknown> => {
+      const plain = path.replace(/\?.*/, "");
+      const named = (name: string): object => ({ name, uid: name, resourceVersion: "1" });
+      if (plain === "/api/v1/namespaces")
+        return Promise.resolve(
+          listBody("v1", "Namespace", [{ metadata: named("a") }, { metadata: named("b") }]),
+        );
+      if (plain === "/api/v1/namespaces/a/configmaps")
+        return Promise.resolve(
+          listBody("v1", "ConfigMap", [{ metadata: { ...named("own"), namespace: "a" } }]),
+        );
+      const isForbidden = plain.endsWith("/configmaps");
+      const kind = KINDS[plain.slice(plain.lastIndexOf("/") + 1)];
+      if (!isForbidden && kind !== undefined) return Promise.resolve(listBody("v1", kind, []));
+      if (!isForbidden) throw new ApiError(what, { kind: "notFound", status: 404, reason: "Test" });
+      throw new ApiError(what, { kind: "forbidden", status: 403, reason: "Forbidden" });
+    };
+    const client = { request } as unknown as ApiClient;
+    const { signal } = new AbortController();
+    const read = await readOldObjects(tool, { client, signal, onRead: () => undefined });
+    assert.deepEqual(read.unread, unread);
+    const { others } = readOldCluster(read.objects, undefined, []);
+    assert.deepEqual(
+      others.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`),
+      tool === kyverno ? ["ConfigMap a/own"] : [],
+    );
   });
 }

@@ -286,7 +286,6 @@ const REFUSED: readonly (readonly [RegExp, Raw])[] = [
     /its source platform\/absent is not there/,
     { ...GENERATE, clone: { namespace: "platform", name: "absent" } },
   ],
-  [/clones ConfigMaps/, { ...GENERATE, kind: "ConfigMap" }],
   [
     /for each entry of a list \(foreach\)/,
     { foreach: [{ list: "x", ...GENERATE }], synchronize: true },
@@ -433,9 +432,9 @@ for (const [expression, spec, expected] of [
     /its expression is of no form that can be read/,
   ],
   [
-    'generator.Apply(object.metadata.name, [resource.Get("v1", "configmaps", "platform", "ca")])',
+    'generator.Apply(object.metadata.name, [resource.Post("v1", "configmaps", "platform", "ca")])',
     {},
-    /clones ConfigMaps/,
+    /of no form that can be read/,
   ],
   ["generator.Apply(variables.at, [variables.source])", { evaluation: {} }, /synchronize: false/],
 ] as const) {

@@ -121,17 +121,20 @@ export class MemoryWorld {
     for (const { kind, metadata } of raw) {
       const place = refText({ namespace: metadata.namespace ?? "", name: metadata.name });
       places.set(metadata.uid, place);
-      if (kind === "Secret") versions.set(place, metadata.resourceVersion);
+      versions.set(`${kind} ${place}`, metadata.resourceVersion);
     }
-    for (const { kind, metadata, data, ...rest } of raw) {
+    for (const { kind, metadata, data, binaryData, ...rest } of raw) {
       const { uid: _, resourceVersion, creationTimestamp: __, ...same } = metadata as Fields;
-      const text = JSON.stringify({ ...rest, metadata: this.#neutral(same, versions) });
+      const text = JSON.stringify({ ...rest, metadata: this.#neutral(kind, same, versions) });
       const named = text.replaceAll(UID, (uid) => places.get(uid) ?? "gone");
       found.set(
         `${kind} ${refText({ namespace: metadata.namespace ?? "", name: metadata.name })}`,
         {
           object: named,
-          data: JSON.stringify(data ?? {}).replaceAll(UID, (uid) => places.get(uid) ?? "gone"),
+          data: JSON.stringify({ ...data, ...binaryData }).replaceAll(
+            UID,
+            (uid) => places.get(uid) ?? "gone",
+          ),
           version: String(resourceVersion),
         },
       );
@@ -140,11 +143,12 @@ export class MemoryWorld {
   }
 
   // A version is that of its source, or it is not; which number it has is the server's.
-  #neutral(metadata: Fields, versions: ReadonlyMap<string, string>): Fields {
+  #neutral(kind: string, metadata: Fields, versions: ReadonlyMap<string, string>): Fields {
     const annotations = { ...(metadata["annotations"] as Record<string, string> | undefined) };
     const version = annotations[annotationKey("source-version")];
     if (version !== undefined) {
-      const current = versions.get(annotations[annotationKey("source")] ?? "") === version;
+      const current =
+        versions.get(`${kind} ${annotations[annotationKey("source")] ?? ""}`) === version;
       annotations[annotationKey("source-version")] = current ? "the source's" : "an older one";
     }
     return { ...metadata, annotations };
@@ -172,6 +176,7 @@ type Found = Fields & {
     readonly resourceVersion: string;
   };
   readonly data?: Fields;
+  readonly binaryData?: Fields;
 };
 
 const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -9,6 +9,7 @@ import { planMove } from "../../../src/migrate/command/plan-move.ts";
 import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
 import type { Migration } from "../../../src/migrate/moves/migration.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
+import { objectTitle } from "../../../src/migrate/oldtools/copied-kinds.ts";
 import { refText } from "../../../src/text/names.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
@@ -19,7 +20,7 @@ import { systemClock } from "../../../src/kube/time/clock.ts";
 import { after, type TestContext } from "node:test";
 import { sharedCluster } from "../api-server/cluster.ts";
 import { listBody } from "../api-server/list-body.ts";
-import { Api } from "../scenes/api.ts";
+import { Api, type RawSecret } from "../scenes/api.ts";
 import { moveSettings } from "./migration.ts";
 import { worldObjects, type WorldName, type WorldObject } from "./world.ts";
 
@@ -53,6 +54,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   readonly scene: Stage;
   readonly world: WorldName;
   readonly #secrets = new Set<string>();
+  readonly #configMaps = new Set<string>();
   /** Objects of the tool's own kinds, as the API server has them by now. */
   customs: readonly OfAKind[];
 
@@ -84,15 +86,11 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     const texts = new Map<string, string>();
     await Promise.all([...named.map((one) => this.#makeNamespace(one, texts)), this.#makeOwn()]);
     const maps = objects.filter(({ kind }) => kind === "ConfigMap");
-    await Promise.all(maps.map((one) => this.#makeConfigMap(one, texts)));
+    const [copies, originals] = [maps.filter(isMarked), maps.filter((one) => !isMarked(one))];
+    await Promise.all(originals.map((one) => this.#makeConfigMap(one, texts)));
+    await Promise.all(copies.map((one) => this.#makeConfigMap(one, texts)));
     const secrets = objects.filter(({ kind }) => kind === "Secret");
-    const marked = (one: WorldObject): boolean =>
-      [one.metadata.annotations, one.metadata.labels].some((marks = {}) =>
-        Object.keys(marks).some((key) =>
-          /replicated-from-version|appscode.com\/origin$|kyverno.io\/source-uid$/.test(key),
-        ),
-      );
-    const first = secrets.filter((one) => !marked(one) || isSource(one));
+    const first = secrets.filter((one) => !isMarked(one) || isSource(one));
     await Promise.all(first.map((one) => this.#makeSecret(one, texts)));
     await Promise.all(
       secrets.filter((one) => !first.includes(one)).map((one) => this.#makeSecret(one, texts)),
@@ -100,8 +98,23 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   }
 
   /** As Api.versions, of what stays. */
-  versions(): Promise<ReadonlyMap<string, string>> {
-    return this.scene.api.versions(({ metadata }) => this.#stays(metadata));
+  async versions(): Promise<ReadonlyMap<string, string>> {
+    const secrets = await this.scene.api.versions(({ metadata }) => this.#stays(metadata));
+    const maps = await this.maps.versions((one) => this.#isOwnMap(one));
+    return new Map([
+      ...secrets,
+      ...[...maps].map(([place, version]) => [`ConfigMap ${place}`, version] as const),
+    ]);
+  }
+
+  /** For ConfigMaps, as `scene.api` is for Secrets. */
+  get maps(): Api {
+    return new Api(this.scene.api.client, "ConfigMap");
+  }
+
+  // The cluster's own change by themselves.
+  #isOwnMap({ metadata: { namespace = "", name } }: RawSecret): boolean {
+    return this.#configMaps.has(`${namespace}/${name}`);
   }
 
   #stays({ namespace = "" }: { readonly namespace?: string }): boolean {
@@ -125,6 +138,11 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     await inTurns(left, ({ metadata }) =>
       api.deleteSecret(metadata.namespace ?? "", metadata.name),
     );
+    const maps = new Api(client, "ConfigMap");
+    await inTurns([...this.#configMaps], (place) => {
+      const [namespace = "", name = ""] = place.split("/");
+      return maps.deleteSecret(namespace, name);
+    });
     if (this.#byList) {
       const path = `/api/v1/namespaces/${OWN}/configmaps/secretcast-sources`;
       await client.request({ method: "DELETE", path, what: "delete the source list" });
@@ -186,17 +204,25 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     return { ...migration, result };
   }
 
-  /** What every Secret that stays holds, by place. */
+  /** What every Secret that stays and every ConfigMap of the world holds, by placeText. */
   async contents(): Promise<ReadonlyMap<string, string>> {
+    const maps = (await this.maps.secrets()).filter((one) => this.#isOwnMap(one));
     const secrets = (await this.scene.api.secrets()).filter(({ metadata }) =>
       this.#stays(metadata),
     );
-    return new Map(
-      secrets.map(({ metadata, type, data }) => [
-        `${metadata.namespace ?? ""}/${metadata.name}`,
-        JSON.stringify([type, data]),
-      ]),
-    );
+    return new Map([
+      ...secrets.map(
+        ({ metadata, type, data }) =>
+          [`${metadata.namespace ?? ""}/${metadata.name}`, JSON.stringify([type, data])] as const,
+      ),
+      ...maps.map(
+        ({ metadata, immutable, data, binaryData }) =>
+          [
+            `ConfigMap ${metadata.namespace ?? ""}/${metadata.name}`,
+            JSON.stringify([immutable, data, binaryData]),
+          ] as const,
+      ),
+    ]);
   }
 
   /** Instead of the world: as its tool leaves a cluster of so many namespaces and sources. */
@@ -269,8 +295,8 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     });
   }
 
-  // Which ConfigMaps a tool reads, and those that it copies. They go with their namespace.
-  async #makeConfigMap(object: WorldObject, texts: ReadonlyMap<string, string>): Promise<void> {
+  // Which ConfigMaps a tool reads, and those that it copies.
+  async #makeConfigMap(object: WorldObject, texts: Map<string, string>): Promise<void> {
     const { metadata, kind, apiVersion, ...rest } = object;
     const { name, namespace = "", labels, annotations } = metadata;
     const body = {
@@ -280,13 +306,11 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
       metadata: { name, namespace, annotations, labels: here(labels, texts) },
     };
     const path = resourcePath(CONFIG_MAPS, namespace);
+    const what = `create ${namespace}/${name}`;
     try {
-      await this.client.request({
-        method: "POST",
-        path,
-        what: `create ${namespace}/${name}`,
-        body,
-      });
+      const made = await this.client.request<WorldObject>({ method: "POST", path, what, body });
+      this.#configMaps.add(`${namespace}/${name}`);
+      texts.set(metadata.uid, made.metadata.uid);
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "alreadyExists") throw error;
     }
@@ -409,6 +433,14 @@ function clonePolicy(
   return policy;
 }
 
+function isMarked({ metadata }: WorldObject): boolean {
+  return [metadata.annotations, metadata.labels].some((marks = {}) =>
+    Object.keys(marks).some((key) =>
+      /replicated-from-version|appscode.com\/origin$|kyverno.io\/source-uid$/.test(key),
+    ),
+  );
+}
+
 function isSource({ metadata }: WorldObject): boolean {
   return Object.keys(metadata.annotations ?? {}).some((key) =>
     /appscode.com\/sync$|replicate-to|replication-allowed/.test(key),
@@ -420,7 +452,12 @@ function isAnothers(raw: unknown, prefix: string): boolean {
   return metadata.name.startsWith(prefix) || (metadata.namespace ?? "").startsWith(prefix);
 }
 
+/** A place among those of both kinds: that of a Secret is without its kind. */
+export function placeText(place: Parameters<typeof objectTitle>[0]): string {
+  return place.kind === "ConfigMap" ? objectTitle(place) : refText(place);
+}
+
 /** What stands at a place, for messages. */
 export function adoptedPlaces({ copies }: Migration): readonly string[] {
-  return copies.filter(({ state }) => state === "adoptable").map(({ object }) => refText(object));
+  return copies.filter(({ state }) => state === "adoptable").map(({ object }) => placeText(object));
 }

@@ -34,7 +34,7 @@ export type WorldObject = {
   readonly data?: Readonly<Record<string, string>>;
 };
 
-/** `-`: no Secret. */
+/** `-`: of a kind that does not move. */
 export type WorldVerdict = {
   readonly object: string;
   readonly adopt: "yes" | "no" | "may" | "-";
