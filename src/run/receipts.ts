@@ -2,7 +2,7 @@
 import type { Config } from "../controller/settings/config.ts";
 import { FailureLines } from "../controller/report/failure-lines.ts";
 import type { Log } from "../controller/report/log.ts";
-import { ReceiptJournal } from "../controller/report/receipt-journal.ts";
+import { ReceiptJournal, type JournalCache } from "../controller/report/receipt-journal.ts";
 import { ReceiptOutput, type ReceiptTarget } from "../controller/report/receipt-output.ts";
 import type { RecentChanges } from "../controller/state/recent-changes.ts";
 import { systemClock } from "../kube/time/clock.ts";
@@ -63,12 +63,18 @@ export function createJournal(
   { cluster, leadership, changes }: JournalParts,
 ): ReceiptJournal | undefined {
   if (!sink) return undefined;
+  let views: readonly JournalCache[] | undefined;
   return new ReceiptJournal({
     sink,
     clock,
     changes,
+    // Asked at every change, and the caches of a cluster do not change.
     caches: () =>
-      cluster().caches.kinds.map(({ kind, written, list }) => ({ ...written, kind, list })),
+      (views ??= cluster().caches.kinds.map(({ kind, written, list }) => ({
+        ...written,
+        kind,
+        list,
+      }))),
     namespace: (name) => cluster().caches.written.namespace(name),
     run: () => leadership().identity,
     term: () => leadership().elector?.transitions,
