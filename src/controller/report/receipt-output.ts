@@ -72,20 +72,25 @@ export class ReceiptOutput implements ReceiptSink {
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
-  /** Writes what is unsent, for at most `ms`. The rest is lost. */
+  /** Writes what is unsent, for at most `ms`. The rest is lost. Closing takes at most `ms` again. */
   async close(ms: number): Promise<void> {
-    const flushed = this.#flushed();
-    let timer: Timer | undefined;
-    const late = new Promise<void>((resolve) => (timer = this.#clock.setTimeout(resolve, ms)));
-    await Promise.race([flushed, late]);
-    timer?.cancel();
+    await this.#within(ms, this.#flushed());
     this.#closed = true;
     this.#again?.cancel();
     this.#lost += this.#unsent.length;
     this.#unsent = [];
     this.#bytes = 0;
     this.#wake();
-    await this.#target.close();
+    // A file system that hangs may never let go of its file.
+    await this.#within(ms, this.#target.close());
+  }
+
+  /** Waits for `done`, for at most `ms`. */
+  async #within(ms: number, done: Promise<void>): Promise<void> {
+    let timer: Timer | undefined;
+    const late = new Promise<void>((resolve) => (timer = this.#clock.setTimeout(resolve, ms)));
+    await Promise.race([done, late]);
+    timer?.cancel();
   }
 
   async #flushed(): Promise<void> {

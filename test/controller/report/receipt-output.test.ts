@@ -96,6 +96,17 @@ test("closing writes what is unsent, and gives up in time with each line counted
   assert.equal(stuck.output.lost, 3, "nothing is taken afterwards");
 });
 
+test("closing has an end also where the target never closes", async () => {
+  const { clock, target, output } = open();
+  target.close = () => new Promise(() => {});
+  let closed = false;
+  void output.close(2000).then(() => (closed = true));
+  await clock.advance(1999);
+  assert.equal(closed, false);
+  await clock.advance(1);
+  assert.equal(closed, true);
+});
+
 test("who waits for room is called when there is some, or when it is closed", async () => {
   const { clock, target, output } = open(1600);
   target.rule = () => Promise.resolve(0);
