@@ -14,7 +14,7 @@ import { externalFault, GROUP, readExternalRules, type ExternalRule } from "./ex
 import { readStores } from "./external-stores.ts";
 import type { OldFlags } from "./old-settings.ts";
 import type { OldContent, OldReading, OldSource, OldTool } from "./old-tool.ts";
-import { besideSource, COPY_AND_SOURCE, joinTargets, type RuleTargets } from "./rule-targets.ts";
+import { lastingRules, sourceOfRules } from "./rule-targets.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";
 import { listed } from "../../text/listed.ts";
 import { refText } from "../../text/names.ts";
@@ -127,50 +127,38 @@ function sourceOf(
   isCopy: (object: OldObject) => boolean,
   { namespaces }: OldCluster,
 ): OldSource | undefined {
-  const alive = all.filter(({ deleting }) => !deleting);
-  const rules = alive.length > 0 ? alive : all;
+  const { rules, deleting } = lastingRules(all);
   const [first] = rules;
   if (first?.read.kind !== "data") return undefined;
   const { copyName, read } = first;
   const place = read.data.source;
   const object = secrets.get(refText(place));
-  const targets = rules.map(targetsOf);
-  const joined = joinTargets(targets, namespaces);
-  const beside = besideSource(targets, { place, copyName }, namespaces);
   const chosen = chooseData(object, read.data);
-  const problems = [...joined.problems, ...beside.problems, ...chosen.problems];
-  if (object && isCopy(object)) problems.push(COPY_AND_SOURCE);
   const content = object && chosen.data && contentOf(object, chosen.data);
+  const isSourceCopy = object !== undefined && isCopy(object);
+  const named = { object, place, copyName };
+  const base = sourceOfRules(rules.map(targetsOf), named, isSourceCopy, namespaces);
   return {
-    kind: "Secret",
-    title: rules.map(({ title }) => title).join(", "),
-    object,
-    ...(object ? {} : { absent: place }),
-    copyName,
-    push: joined.targets,
-    allow: undefined,
+    ...base,
     keys: chosen.keys,
     content,
-    going:
-      alive.length === 0 ? "its rule is being deleted: somebody wanted its copies gone" : undefined,
-    notes: [],
-    problems,
+    going: deleting ? "its rule is being deleted: somebody wanted its copies gone" : undefined,
+    problems: [...base.problems, ...chosen.problems],
     incomplete: [
-      ...joined.incomplete,
-      ...beside.incomplete,
+      ...base.incomplete,
       ...read.data.incomplete,
       ...new Set(rules.flatMap((rule) => rule.incomplete)),
       ...(first.immutable && content?.immutable === false ? [MUTABLE] : []),
     ],
     added: addedBy(rules),
-    sharing: "refused",
   };
 }
 
 const MUTABLE = "its copies are immutable, and those of secretcast are so only if their source is";
 
-function targetsOf({ any, read }: ExternalRule): RuleTargets {
-  return { any, within: read.kind === "data" ? read.data.store.within : undefined };
+function targetsOf({ title, any, read }: ExternalRule) {
+  const within = read.kind === "data" ? read.data.store.within : undefined;
+  return { title, targets: { any, within } };
 }
 
 function contentOf({ type, immutable }: OldObject, data: SecretData): OldContent {

@@ -23,14 +23,7 @@ import {
   uidKey,
   type ProjectionRule,
 } from "./projection-rules.ts";
-import {
-  besideSource,
-  COPY_AND_SOURCE,
-  isIn,
-  joinTargets,
-  NO_NAMESPACES,
-  type RuleTargets,
-} from "./rule-targets.ts";
+import { isIn, lastingRules, NO_NAMESPACES, sourceOfRules } from "./rule-targets.ts";
 import { markOfOne } from "./secret-source.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { StringMap } from "../../text/string-map.ts";
@@ -93,36 +86,22 @@ function sourceOf(
   permissive: boolean,
   { namespaces }: OldCluster,
 ): OldSource {
-  const alive = all.filter(({ deleting }) => !deleting);
-  const rules = alive.length > 0 ? alive : all;
+  const { rules, deleting } = lastingRules(all);
   const { copyName = "", source: place = NO_PLACE } = rules[0] ?? {};
-  const joined = joinTargets(rules.map(targetsOf), namespaces);
-  const beside = besideSource(rules.map(targetsOf), { place, copyName }, namespaces);
-  const problems = [...joined.problems, ...beside.problems];
-  if (object && isMarked(object)) problems.push(COPY_AND_SOURCE);
+  const isCopy = object !== undefined && isMarked(object);
   return {
-    kind: "Secret",
-    title: rules.map(({ title }) => title).join(", "),
-    object,
-    ...(object ? {} : { absent: place }),
-    copyName,
-    push: joined.targets,
-    allow: undefined,
+    ...sourceOfRules(rules.map(targetsOf), { object, place, copyName }, isCopy, namespaces),
     keys: undefined,
     content: object && contentOf(object, rules),
-    going: goingOf(object, alive.length === 0, permissive),
-    notes: [],
-    problems,
-    incomplete: [...joined.incomplete, ...beside.incomplete],
+    going: goingOf(object, deleting, permissive),
     added: { labels: overlaid(rules, "labels"), annotations: overlaid(rules, "annotations") },
-    sharing: "refused",
   };
 }
 
 const NO_PLACE: Ref = { namespace: "", name: "" };
 
-function targetsOf({ any }: ProjectionRule): RuleTargets {
-  return { any, within: undefined };
+function targetsOf({ title, any }: ProjectionRule) {
+  return { title, targets: { any, within: undefined } };
 }
 
 // An overlay wins over the source, so that the source's values of its keys are on no copy.

@@ -1,9 +1,9 @@
 // The namespaces that a rule in a tool's own resource names, by names, selectors and patterns. Rules for the
 // same copies of the same source become one, because a source has one rule with secretcast.
 import { namesIn, selectorText, unionOf, type LabelSelector } from "./label-selectors.ts";
-import type { OldNamespace } from "./old-objects.ts";
+import type { OldNamespace, OldObject } from "./old-objects.ts";
 import type { PatternUse } from "./old-patterns.ts";
-import type { OldMatch, OldTargets } from "./old-tool.ts";
+import type { OldMatch, OldSource, OldTargets } from "./old-tool.ts";
 import { parseSelector } from "../../text/label-selector.ts";
 import { isNamespaceName, type Ref } from "../../text/names.ts";
 
@@ -23,15 +23,58 @@ export type RuleTargets = {
 
 /** What a source's rule is, and what it does not express. */
 type Inexact = { readonly problems: readonly string[]; readonly incomplete: readonly string[] };
-export type JoinedTargets = Inexact & { readonly targets: OldTargets | undefined };
+type JoinedTargets = Inexact & { readonly targets: OldTargets | undefined };
 
-export const COPY_AND_SOURCE =
+const COPY_AND_SOURCE =
   "its source is itself a copy, and a copy is no source with secretcast: name its own source in the rule";
 
 export const NO_NAMESPACES: NamespaceSet = { names: [], selectors: [], patterns: [] };
 
+type RuleOfCopies = {
+  readonly title: string;
+  readonly targets: RuleTargets;
+};
+
+/** The rules that are not being deleted. If each of them is, all. */
+export function lastingRules<R extends { readonly deleting: boolean }>(
+  all: readonly R[],
+): { readonly rules: readonly R[]; readonly deleting: boolean } {
+  const rules = all.filter(({ deleting }) => !deleting);
+  return rules.length > 0 ? { rules, deleting: false } : { rules: all, deleting: true };
+}
+
+/** What rules for the same copies of one source say together, except for data and metadata. */
+export function sourceOfRules(
+  rules: readonly RuleOfCopies[],
+  source: {
+    readonly object: OldObject | undefined;
+    readonly place: Ref;
+    readonly copyName: string;
+  },
+  isCopy: boolean,
+  namespaces: readonly OldNamespace[],
+): Omit<OldSource, "keys" | "content" | "going" | "added"> & Inexact {
+  const { object, place, copyName } = source;
+  const targets = rules.map((rule) => rule.targets);
+  const joined = joinTargets(targets, namespaces);
+  const beside = besideSource(targets, source, namespaces);
+  return {
+    kind: "Secret",
+    title: rules.map(({ title }) => title).join(", "),
+    object,
+    ...(object ? {} : { absent: place }),
+    copyName,
+    push: joined.targets,
+    allow: undefined,
+    notes: [],
+    problems: [...joined.problems, ...beside.problems, ...(isCopy ? [COPY_AND_SOURCE] : [])],
+    incomplete: [...joined.incomplete, ...beside.incomplete],
+    sharing: "refused",
+  };
+}
+
 /** The namespaces that any of `rules` names. */
-export function joinTargets(
+function joinTargets(
   rules: readonly RuleTargets[],
   namespaces: readonly OldNamespace[],
 ): JoinedTargets {
@@ -97,7 +140,7 @@ function namesNow(
 }
 
 /** A copy in the namespace of its source, which secretcast never makes. */
-export function besideSource(
+function besideSource(
   rules: readonly RuleTargets[],
   { place, copyName }: { readonly place: Ref; readonly copyName: string },
   namespaces: readonly OldNamespace[],
@@ -110,7 +153,7 @@ export function besideSource(
   if (!namespaces.some((one) => one !== own && reaches(one))) {
     return { problems: [why], incomplete: [] };
   }
-  return { problems: [], incomplete: [`${why}: it stays as it is and is kept current no more`] };
+  return { problems: [], incomplete: [`${why}: it stays as it is and is no longer kept current`] };
 }
 
 const NOTHING: Inexact = { problems: [], incomplete: [] };
