@@ -15,7 +15,12 @@ import { startSandbox } from "../src/sandbox/server.ts";
 import { field, openHttp } from "./support/api-server/http.ts";
 import { startExample } from "./support/programs/example-process.ts";
 import type { ExampleName, ExampleProcess } from "./support/programs/example-process.ts";
-import { allowedNodes, installPacked, readManifest } from "./support/programs/packed-project.ts";
+import {
+  allowedNodes,
+  compileProject,
+  installPacked,
+  readManifest,
+} from "./support/programs/packed-project.ts";
 import { eventually } from "./support/time/eventually.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../examples");
@@ -55,14 +60,9 @@ before(() => {
   nodes = allowedNodes(folder);
 });
 
-function compile(): { readonly status: number | null; readonly stdout: string } {
-  const compiler = join(project, "node_modules/typescript/bin/tsc");
-  return spawnSync(process.execPath, [compiler], { cwd: project, encoding: "utf8" });
-}
-
 test("the guide and every example are right by their types where only the package is installed", () => {
   assert.ok(existsSync(join(project, "guide-1.ts")));
-  const { status, stdout } = compile();
+  const { status, stdout } = compileProject(project);
   assert.equal(status, 0, stdout);
 });
 
@@ -72,7 +72,7 @@ test("a wrong use of the library is an error of the compiler", (t) => {
   const wrong =
     'import { WorkQueue } from "secretcast/kube";\nnew WorkQueue<string>({ name: 1 });\n';
   writeFileSync(file, wrong);
-  const { status, stdout } = compile();
+  const { status, stdout } = compileProject(project);
   assert.notEqual(status, 0);
   assert.match(stdout, /^wrong\.ts\(2,\d+\): error TS2322/m);
 });

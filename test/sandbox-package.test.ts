@@ -6,7 +6,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { allowedNodes, installPacked, readManifest } from "./support/programs/packed-project.ts";
+import {
+  allowedNodes,
+  compileProject,
+  installPacked,
+  readManifest,
+} from "./support/programs/packed-project.ts";
 
 const GUIDE = join(import.meta.dirname, "../docs/sandbox.md");
 const CLIENT = "@kubernetes/client-node";
@@ -41,14 +46,8 @@ before(() => {
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
 });
 
-const compile = () =>
-  spawnSync(process.execPath, [join(project, "node_modules/typescript/bin/tsc")], {
-    cwd: project,
-    encoding: "utf8",
-  });
-
 test("the controller of the guide and its test are right by their types", () => {
-  const { status, stdout } = compile();
+  const { status, stdout } = compileProject(project);
   assert.equal(status, 0, stdout);
 });
 
@@ -58,7 +57,7 @@ test("a fault that does not exist is an error of the compiler", (t) => {
   const wrong =
     'import { startSandbox } from "secretcast/sandbox";\n(await startSandbox()).inject({ effect: { kind: "explode" } });\n';
   writeFileSync(file, wrong);
-  assert.match(compile().stdout, /^wrong\.ts\(2,\d+\): error TS2322/m);
+  assert.match(compileProject(project).stdout, /^wrong\.ts\(2,\d+\): error TS2322/m);
 });
 
 const runGuide = (bin: string) =>

@@ -48,6 +48,15 @@ export function installPacked(folder: string, ...more: readonly string[]): strin
   return project;
 }
 
+/** Checks the types of a project in which the compiler is installed. */
+export function compileProject(project: string): {
+  readonly status: number | null;
+  readonly stdout: string;
+} {
+  const compiler = join(project, "node_modules/typescript/bin/tsc");
+  return spawnSync(process.execPath, [compiler], { cwd: project, encoding: "utf8" });
+}
+
 function packTree(folder: string): string {
   const tree = join(folder, "tree");
   const skip = join(ROOT, "tools/dev-node/node_modules");
