@@ -45,7 +45,7 @@ export const ADMISSION_COMPONENTS: readonly AdmissionComponent[] = [
   {
     name: "early-check",
     resource: VALIDATING,
-    without: "what is wrong with a source is told by Events, not at kubectl apply",
+    without: "what is wrong with a source is reported by Events, not at kubectl apply",
   },
   {
     name: "pull-secrets",

@@ -377,7 +377,7 @@ function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
   const { copyName } = source.rule;
   return ruleAnswer("its copies have this name", copyName === place.name, {
     yes: `they are called ${copyName}`,
-    no: `its copies are called ${copyName}, no more ${place.name}`,
+    no: `its copies are now called ${copyName} and no longer ${place.name}`,
     change: sourceWord(source, "name", place.name),
   });
 }

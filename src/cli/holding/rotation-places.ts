@@ -173,7 +173,7 @@ function strayPlace({ namespace, name, role }: CachedObject): RotationPlace {
         ? "a copy of this source that another source or another installation has now"
         : role === "pull"
           ? "this source filled it, and it pulls from another one now"
-          : "it carries marks of a copy of this source and is none: it was moved, restored or edited",
+          : "it has marks of a copy of this source but is not one: it was moved, restored or edited",
     isCurrent: false,
     value: { kind: "older" },
   };

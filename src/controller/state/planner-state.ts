@@ -36,9 +36,8 @@ export type FlagEntry = {
 };
 
 /**
- * Of all kinds together, because they share it: the guard against mass deletion, what the API server was asked
- * live, since when writes have been due, and what follows from namespaces and flags alone. Each key contains its
- * kind.
+ * What all kinds share: the guard against mass deletion, what the API server was asked live, since when writes
+ * have been due, and what follows from namespaces and flags alone. Each key contains its kind.
  */
 export class SharedState {
   readonly liveReads = new LiveReads();

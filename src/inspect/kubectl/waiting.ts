@@ -37,8 +37,8 @@ export function readDuration(given: Given, flag: string): number | undefined {
 }
 
 /**
- * Looks once, or with `waitMs` until `isDone`. The last look is told, then a time that is over. Rejects when
- * the signal of the program fires.
+ * Looks once, or with `waitMs` until `isDone`. The last look is passed to `tell`. A wait that
+ * timed out is then reported on stderr. Rejects when the signal of the program fires.
  */
 export async function lookUntil<T extends { readonly againMs: number }>(
   look: () => Promise<T>,

@@ -65,7 +65,7 @@ export function hintsOfMove(
   if (system.size > 0) {
     const names = [...system].toSorted().join(", ");
     hints.push(
-      `--include-system-namespaces keeps what would be lost in ${names}; without it their copies stay as they are and are kept current no more`,
+      `--include-system-namespaces keeps what would be lost in ${names}; without it their copies stay as they are and are no longer kept current`,
     );
   }
   if (namespaces.length > MANY) {

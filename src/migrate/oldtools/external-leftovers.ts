@@ -100,7 +100,7 @@ function ruleLines(moving: readonly ExternalRule[]): readonly string[] {
     );
   });
   return [
-    'while External Secrets runs, delete the rules that moved; where it runs no more, first take the finalizers off them and their ExternalSecrets: kubectl patch ... --type=merge -p \'{"metadata":{"finalizers":null}}\'',
+    'while External Secrets runs, delete the rules that moved; if it no longer runs, first remove the finalizers of these rules and of their ExternalSecrets: kubectl patch ... --type=merge -p \'{"metadata":{"finalizers":null}}\'',
     ...limited(commands),
   ];
 }

@@ -51,7 +51,7 @@ function readKubed({ secrets, others }: OldCluster, flags: OldFlags): OldReading
   const besides = [...leftAlone("copies", "ConfigMap", maps)];
   if (elsewhere.length > 0) {
     besides.push(
-      `it also copies into other clusters (sync-contexts of ${elsewhere.map(refText).slice(0, 5).join(", ")}): those copies stay as they are and are kept current no more`,
+      `it also copies into other clusters (sync-contexts of ${elsewhere.map(refText).slice(0, 5).join(", ")}): those copies stay as they are and are no longer kept current`,
     );
   }
   return { sources, marks, asking: [], unmoved: others.filter(isMarked), besides };

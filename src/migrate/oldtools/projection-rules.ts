@@ -86,5 +86,5 @@ function setOf({ namespaces, namespaceSelector }: Readonly<Record<string, unknow
 /** Why it is no rule for copies of a Secret. Undefined when it is. */
 export function projectionFault({ kind, source, fault }: ProjectionRule): string | undefined {
   if (kind === "Secret") return fault;
-  return `it projects the ${kind} ${refText(source)}, and only Secrets are moved: its copies stay as they are and are kept current no more`;
+  return `it projects the ${kind} ${refText(source)}, and only Secrets are moved: its copies stay as they are and are no longer kept current`;
 }

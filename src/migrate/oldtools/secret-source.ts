@@ -60,6 +60,6 @@ export function leftAlone(
   const count = `${objects.length} ${kind}${objects.length === 1 ? "" : "s"}`;
   const some = objects.slice(0, MOST_NAMED).map(refText).join(", ");
   return [
-    `it also ${does} ${count} (${some}): their copies stay as they are and are kept current no more`,
+    `it also ${does} ${count} (${some}): their copies stay as they are and are no longer kept current`,
   ];
 }

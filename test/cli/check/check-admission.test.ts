@@ -57,7 +57,7 @@ test("what is installed is told, of this version or of another", async (t) => {
     [
       `guardrail ok: secretcast-guardrail is of this version, ${version}`,
       `tenant-guard warning: mine-secretcast-tenant-guard is of 0.0.9, this program of ${version}`,
-      "early-check ok: not installed: what is wrong with a source is told by Events, not at kubectl apply",
+      "early-check ok: not installed: what is wrong with a source is reported by Events, not at kubectl apply",
       "pull-secrets ok: not installed: Pods name their registry credential themselves",
     ],
   );

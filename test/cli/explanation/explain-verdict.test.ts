@@ -483,7 +483,7 @@ expectPlace(
   () => settled({ to: "team-a" }, (made) => annotate(made, "shared/one", { name: "two" })),
   { subject: "team-a/one" },
   [
-    "delete its copies have this name: its copies are called two, no more one",
+    "delete its copies have this name: its copies are now called two and no longer one",
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=one",
   ],
 );
