@@ -27,7 +27,8 @@ export function connect(
   const { kubeConfig, home } = accessOf(flags, program);
   const client = createClient(kubeConfig, {
     clock: systemClock,
-    userAgent: `secretcast/${program.version}`,
+    // The audit log tells a command that somebody types from the controller, also where both have one account.
+    userAgent: `secretcast/${program.version} (command line)`,
     keeps: ALWAYS_READ,
     hasReader: true,
     onClockOffset,
