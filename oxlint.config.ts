@@ -91,6 +91,15 @@ const WALLS: Readonly<Record<string, Wall>> = {
     ],
     packages: ["pino", "prom-client", ...NODE],
   },
+  "controller/report/receipts": {
+    from: [
+      "controller/report/sync-log",
+      ...RULES("model", "state", "writes"),
+      ...KUBE("time", "rest"),
+      "text",
+    ],
+    packages: [],
+  },
   "controller/sync": {
     from: [
       ...RULES("writes", "report", "annotations", "model", "observed", "state", "plan"),
@@ -112,6 +121,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
     from: [
       "page",
       ...RULES("settings", "sync", "writes", "report", "annotations", "model", "observed", "state"),
+      "controller/report/receipts",
       ...KUBE("time", "rest", "kubeconfig", "leaderelection", "events"),
     ],
     packages: NODE,

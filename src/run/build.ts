@@ -10,7 +10,7 @@ import type { ClusterState, PlannerSettings } from "../controller/model/cluster.
 import { readPayload } from "../controller/observed/read-object.ts";
 import { recordLookup, rememberRead, type ReadObjects } from "../controller/writes/outcome.ts";
 import { SyncLog } from "../controller/report/sync-log.ts";
-import type { ReceiptJournal } from "../controller/report/receipt-journal.ts";
+import type { ReceiptJournal } from "../controller/report/receipts/receipt-journal.ts";
 import { Sync } from "../controller/sync/sync.ts";
 import type { OwnPod } from "../page/leader-page.ts";
 import { controllerSnapshot } from "../page/snapshot.ts";

@@ -2,8 +2,11 @@
 import type { Config } from "../controller/settings/config.ts";
 import { FailureLines } from "../controller/report/failure-lines.ts";
 import type { Log } from "../controller/report/log.ts";
-import { ReceiptJournal, type JournalCache } from "../controller/report/receipt-journal.ts";
-import { ReceiptOutput, type ReceiptTarget } from "../controller/report/receipt-output.ts";
+import {
+  ReceiptJournal,
+  type JournalCache,
+} from "../controller/report/receipts/receipt-journal.ts";
+import { ReceiptOutput, type ReceiptTarget } from "../controller/report/receipts/receipt-output.ts";
 import type { RecentChanges } from "../controller/state/recent-changes.ts";
 import { systemClock } from "../kube/time/clock.ts";
 import type { ClusterWatch } from "./cluster-watch.ts";

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { ReceiptOutput } from "../../src/controller/report/receipt-output.ts";
+import { ReceiptOutput } from "../../src/controller/report/receipts/receipt-output.ts";
 import { UsageError } from "../../src/controller/settings/config.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { openReceiptFile } from "../../src/run/receipt-file.ts";

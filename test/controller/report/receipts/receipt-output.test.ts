@@ -4,8 +4,8 @@ import { test } from "node:test";
 import {
   ReceiptOutput,
   type ReceiptTarget,
-} from "../../../src/controller/report/receipt-output.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+} from "../../../../src/controller/report/receipts/receipt-output.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 
 /** What was written, and a rule for the next writes: how many bytes of it are taken. */
 class Target implements ReceiptTarget {
