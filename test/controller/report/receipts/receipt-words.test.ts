@@ -13,7 +13,7 @@ import { TRIGGERS } from "../../../../src/controller/model/triggers.ts";
 import { because } from "../../../../src/controller/model/reasons.ts";
 import { tableRows } from "../../../support/documents/markdown.ts";
 
-const page = readFileSync(new URL("../../../../../docs/reference.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../../docs/reference.md", import.meta.url), "utf8");
 
 for (const [header, words] of [
   ["`receipt`", RECEIPTS],
