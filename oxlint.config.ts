@@ -14,6 +14,7 @@ const PURE = [
   "cli/holding",
   "migrate/moves",
   "migrate/oldtools",
+  ...["external", "kyverno", "patterns", "projection"].map((tool) => `migrate/oldtools/${tool}`),
   "text",
 ];
 
@@ -273,22 +274,59 @@ const WALLS: Readonly<Record<string, Wall>> = {
     packages: [...NODE, "yargs"],
   },
 
+  "migrate/oldtools/patterns": { from: ["text"], packages: [] },
   "migrate/oldtools": {
-    from: [...RULES("annotations/replicators", "model"), "text"],
+    from: [
+      "migrate/oldtools/patterns",
+      // Each tool with a folder has one file for the table of tools.
+      "migrate/oldtools/external/external-secrets",
+      "migrate/oldtools/kyverno/kyverno",
+      "migrate/oldtools/projection/projection",
+      ...RULES("annotations/replicators", "model"),
+      "text",
+    ],
+    packages: [],
+  },
+  "migrate/oldtools/external": {
+    from: ["migrate/oldtools", ...RULES("model"), "text"],
+    packages: [],
+  },
+  "migrate/oldtools/kyverno": {
+    from: ["migrate/oldtools", "migrate/oldtools/patterns", ...RULES("model"), "text"],
+    packages: [],
+  },
+  "migrate/oldtools/projection": {
+    from: ["migrate/oldtools", ...RULES("model"), "text"],
     packages: [],
   },
   "migrate/moves": {
     from: [
       "migrate/oldtools",
+      "migrate/oldtools/patterns",
       ...RULES("annotations", "model", "desired", "observed", "plan"),
       "text",
     ],
     packages: [],
   },
-  "migrate/command": {
+  "migrate/command/manifests": {
     from: [
       "migrate/oldtools",
       "migrate/moves",
+      "migrate/command",
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      ...RULES("settings", "annotations"),
+      "text",
+    ],
+    packages: [...NODE, "yaml"],
+  },
+  "migrate/command": {
+    from: [
+      "migrate/oldtools",
+      "migrate/oldtools/patterns",
+      "migrate/moves",
+      "migrate/command/manifests",
       "run/program-context",
       "inspect/kubectl",
       "inspect/cluster",
@@ -296,7 +334,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       ...KUBE("time", "rest", "cache"),
       "text",
     ],
-    packages: [...NODE, "yaml", "re2js"],
+    packages: [...NODE, "re2js"],
   },
 
   "sandbox/storage": { from: [], packages: NODE },

@@ -9,14 +9,14 @@ import {
   type OldWorkload,
 } from "./old-workloads.ts";
 import { readOldObjects } from "./read-old-cluster.ts";
-import { refusedEdits, writeManifests } from "./write-manifests.ts";
+import { refusedEdits, writeManifests } from "./manifests/write-manifests.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readWish, type MoveWish } from "./move-wish.ts";
 import { showMove, type Looked } from "./show-move.ts";
 import { refuseBroadcast, refuseUnreadKind } from "./controller-refusals.ts";
-import { templateProblems } from "./template-problems.ts";
-import { usableObjects } from "./usable-objects.ts";
+import { templateProblems } from "./manifests/template-problems.ts";
+import { usableObjects } from "./manifests/usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { Ref } from "../../text/names.ts";
 import type { MoveSettings } from "../moves/migration.ts";

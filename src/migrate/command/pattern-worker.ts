@@ -10,7 +10,7 @@ import {
   type PatternAnswer,
   type PatternQuestion,
   type PatternUse,
-} from "../oldtools/old-patterns.ts";
+} from "../oldtools/patterns/old-patterns.ts";
 
 const LIMIT_MS = 1000;
 

@@ -1,6 +1,6 @@
 // Leaves out exclusions that change nothing, so that the annotations stay readable.
 import type { MoveContext } from "./move-context.ts";
-import type { PatternUse } from "../oldtools/old-patterns.ts";
+import type { PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import type { OldTargets } from "../oldtools/old-tool.ts";
 import { excludedBy } from "../../controller/desired/namespace-rules.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";

@@ -10,7 +10,7 @@ import { placeSources } from "./place-sources.ts";
 import { moveSource, secretcastWords, type MovedSource } from "./moved-source.ts";
 import { copyableObjects, objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
-import type { PatternAnswers } from "../oldtools/old-patterns.ts";
+import type { PatternAnswers } from "../oldtools/patterns/old-patterns.ts";
 import { withNamespaces } from "./source-namespaces.ts";
 import { sourceOrder } from "./source-order.ts";
 import {

@@ -1,7 +1,7 @@
 // The context in which each source of a move is judged.
 import type { MoveList } from "./list-moves.ts";
 import type { OldNamespace } from "../oldtools/old-objects.ts";
-import type { PatternAnswers } from "../oldtools/old-patterns.ts";
+import type { PatternAnswers } from "../oldtools/patterns/old-patterns.ts";
 import type { Namespace, PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Digest } from "../../controller/model/secret-data.ts";
 

@@ -3,9 +3,9 @@
 // incomplete, because it would miss namespaces that are created later.
 import { needless, withoutSystem } from "./exclusions.ts";
 import type { MoveContext } from "./move-context.ts";
-import { patternKey, shownPattern, type PatternUse } from "../oldtools/old-patterns.ts";
+import { patternKey, shownPattern, type PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
-import { globsOfPattern, widerGlob } from "../oldtools/pattern-globs.ts";
+import { globsOfPattern, widerGlob } from "../oldtools/patterns/pattern-globs.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 import { parseSource } from "../../controller/annotations/parse.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";

@@ -16,7 +16,7 @@ import {
   type OldTool,
 } from "./old-tool.ts";
 import { markOfOne } from "./secret-source.ts";
-import type { PatternUse } from "./old-patterns.ts";
+import type { PatternUse } from "./patterns/old-patterns.ts";
 import type { OldFlags } from "./old-settings.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { SecretData } from "../../controller/model/secret-data.ts";

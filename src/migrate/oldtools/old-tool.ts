@@ -2,7 +2,7 @@
 // reach, and objects with a mark.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { OldCluster, OldCustom, OldNamespace, OldObject, OldResource } from "./old-objects.ts";
-import { patternKey, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
+import { patternKey, type PatternAnswers, type PatternUse } from "./patterns/old-patterns.ts";
 import type { OldFlags, OldSetting } from "./old-settings.ts";
 import { parseSelector } from "../../text/label-selector.ts";
 import type { Ref } from "../../text/names.ts";

@@ -13,7 +13,7 @@ import {
   type OldTargets,
   type OldTool,
 } from "./old-tool.ts";
-import type { PatternUse } from "./old-patterns.ts";
+import type { PatternUse } from "./patterns/old-patterns.ts";
 import { leftAlone, markOfOne, secretSource } from "./secret-source.ts";
 
 const PREFIX = "replicator.v1.mittwald.de/";

@@ -2,7 +2,7 @@
 // same copies of the same source become one, because a source has one rule with secretcast.
 import { namesIn, selectorText, unionOf, type LabelSelector } from "./label-selectors.ts";
 import type { OldNamespace, OldObject } from "./old-objects.ts";
-import type { PatternUse } from "./old-patterns.ts";
+import type { PatternUse } from "./patterns/old-patterns.ts";
 import type { OldMatch, OldSource, OldTargets } from "./old-tool.ts";
 import { parseSelector } from "../../text/label-selector.ts";
 import { isNamespaceName, type Ref } from "../../text/names.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCustoms, readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
-import { kyverno } from "../../../src/migrate/oldtools/kyverno.ts";
+import { kyverno } from "../../../src/migrate/oldtools/kyverno/kyverno.ts";
 import { tgik } from "../../../src/migrate/oldtools/tgik.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";

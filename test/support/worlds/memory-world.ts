@@ -6,7 +6,7 @@ import { annotationKey } from "../../../src/controller/annotations/vocabulary.ts
 import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
 import { patternsOf } from "../../../src/migrate/oldtools/old-tool.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
-import type { PatternAnswers } from "../../../src/migrate/oldtools/old-patterns.ts";
+import type { PatternAnswers } from "../../../src/migrate/oldtools/patterns/old-patterns.ts";
 import { matchPatterns } from "../../../src/migrate/command/pattern-worker.ts";
 import { performMove } from "../../../src/migrate/command/perform-move.ts";
 import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";

@@ -1,0 +1,138 @@
+// Finds rules of the old tool that migrate does not edit. They are in objects that create Secrets
+// (Certificates, ExternalSecrets, SealedSecrets, secret generators and others), and in files that are not
+// manifests (templates, values, patches, kustomizations). Each problem contains the line to type.
+import { readFileSync } from "node:fs";
+import { planMove } from "../plan-move.ts";
+import type { MoveSettings } from "../../moves/migration.ts";
+import { fields, resourceOf, type OldResource } from "../../oldtools/old-objects.ts";
+import type { OldFlags } from "../../oldtools/old-settings.ts";
+import type { OldTool } from "../../oldtools/old-tool.ts";
+import { UsageError } from "../../../controller/settings/config.ts";
+import type { FileObject, OtherFile } from "../../../inspect/cluster/file-objects.ts";
+import {
+  mentions,
+  secretTemplates,
+  type SecretTemplate,
+} from "../../../inspect/cluster/secret-templates.ts";
+import { documentsOf } from "../../../inspect/cluster/yaml-documents.ts";
+import { isNamespaceName, isSecretName } from "../../../text/names.ts";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+type Reading = {
+  readonly tool: OldTool;
+  readonly flags: OldFlags;
+  readonly settings: MoveSettings;
+  readonly namespaces: readonly Raw[];
+};
+
+/** Kinds whose own rule is for the tool, besides the tool's own kinds. */
+const OF_THE_TOOL = new Set(["Secret", "Namespace", "Role", "RoleBinding", "ServiceAccount"]);
+
+/** A line for each rule in an object or another file. */
+export async function templateProblems(
+  objects: readonly FileObject[],
+  others: readonly OtherFile[],
+  reading: Reading,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { raw, where } of objects) {
+    if (typeof raw["kind"] !== "string" || OF_THE_TOOL.has(raw["kind"])) continue;
+    if (resourceOf(raw, reading.tool.resources)) continue;
+    for (const template of secretTemplates(ownPart(raw), reading.tool.prefixes))
+      problems.push(await templateProblem(where, template.title, template, reading));
+  }
+  for (const other of others) problems.push(...(await otherProblems(other, reading)));
+  return problems;
+}
+
+/** A ConfigMap's own annotations are a rule for itself. */
+function ownPart(raw: Raw): Raw {
+  if (raw["kind"] !== "ConfigMap") return raw;
+  const { name, namespace } = fields(raw["metadata"]);
+  return { ...raw, metadata: { name, namespace } };
+}
+
+async function otherProblems(
+  { file, what }: OtherFile,
+  reading: Reading,
+): Promise<readonly string[]> {
+  const { name, prefixes, resources } = reading.tool;
+  const text = readFileSync(file, "utf8");
+  if (!mentions(text, prefixes) && !resources.some((one) => declares(text, one))) return [];
+  const problems: string[] = [];
+  for (const raw of recordsIn(file, text)) {
+    for (const template of secretTemplates(raw, prefixes))
+      problems.push(await templateProblem(file, what, template, reading));
+  }
+  if (problems.length > 0) return problems;
+  return [
+    `${file}: this ${what} contains a rule of ${name}, and is not edited: add the rule of secretcast there, or run migrate on what it renders`,
+  ];
+}
+
+/** Whether a text that may not be YAML contains an object of this kind. Other groups have such kinds too. */
+function declares(text: string, { group, kind }: OldResource): boolean {
+  const kinds = [...text.matchAll(/^[\s-]*kind:\s*["']?(\w+)["']?\s*$/gm)];
+  return text.includes(`${group}/`) && kinds.some(([, found]) => found === kind);
+}
+
+/** The YAML documents of a file. Empty when it cannot be read as YAML. */
+function recordsIn(file: string, text: string): readonly Raw[] {
+  try {
+    return documentsOf(file, text).map(({ value }) => fields(value));
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
+}
+
+async function templateProblem(
+  where: string,
+  title: string,
+  template: SecretTemplate,
+  reading: Reading,
+): Promise<string> {
+  const { lines, incomplete } = await linesFor(template, reading);
+  const rule = Object.entries(template.annotations)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join(", ");
+  const advice =
+    lines.length > 0
+      ? lines.join(" and ")
+      : `a rule of secretcast${rule === "" ? "" : ` that says ${rule}`}`;
+  const rest = incomplete.length > 0 ? `; ${incomplete.join("; ")}` : "";
+  return `${where}: ${title}: its Secret gets a rule of ${reading.tool.name} from ${template.path}: add there ${advice}${rest}`;
+}
+
+/** Placeholders of Flux, Argo CD, Helm or a shell have no known value here. */
+const PLACEHOLDER = /\$[({]|\{\{/;
+
+/** `incomplete`: the parts of the rule that the lines do not express. */
+type Lines = { readonly lines: readonly string[]; readonly incomplete: readonly string[] };
+
+const NO_LINES: Lines = { lines: [], incomplete: [] };
+
+// The lines for a Secret with these annotations.
+async function linesFor(
+  { namespace, name, annotations }: SecretTemplate,
+  { tool, flags, settings, namespaces }: Reading,
+): Promise<Lines> {
+  if (Object.values(annotations).some((value) => PLACEHOLDER.test(value))) return NO_LINES;
+  const metadata = {
+    namespace: namespace !== undefined && isNamespaceName(namespace) ? namespace : "default",
+    name: name !== undefined && isSecretName(name) ? name : "secret",
+    annotations,
+  };
+  const secret = { apiVersion: "v1", kind: "Secret", metadata, data: { any: "" } };
+  const { sources, copies } = await planMove(tool, [...namespaces, secret], flags, settings);
+  const [source] = sources;
+  const [copy] = copies;
+  const words = source ? Object.entries(source.annotations) : [];
+  const { incomplete = [] } = source ?? {};
+  if (words.length > 0)
+    return { lines: words.map(([key, value]) => `${key}: ${JSON.stringify(value)}`), incomplete };
+  return copy?.pulls === true && copy.named !== undefined
+    ? { lines: [`secretcast.io/from: ${copy.named}`], incomplete }
+    : { lines: [], incomplete };
+}

@@ -1,0 +1,93 @@
+// Selects the objects of files that a move may use. An object that an API server would refuse is left out.
+// The same is true for a Secret with a rule that the files contain more than once. They may be layers of
+// one object, or several clusters. The rule of one must never be written into the manifest of another.
+import { fields, resourceOf } from "../../oldtools/old-objects.ts";
+import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
+import type { FileObject } from "../../../inspect/cluster/file-objects.ts";
+import { faultOf } from "../../../inspect/cluster/read-files.ts";
+
+export type UsableObjects = {
+  readonly objects: readonly FileObject[];
+  /** What is left out, and why. */
+  readonly problems: readonly string[];
+};
+
+/** `namespace`: of objects that name none. */
+export function usableObjects(
+  all: readonly FileObject[],
+  tool: OldTool,
+  namespace: string,
+): UsableObjects {
+  const problems: string[] = [];
+  const sound = all.filter((object) => {
+    const fault = faultOf(object, namespace);
+    if (fault !== undefined) problems.push(fault);
+    return fault === undefined;
+  });
+  const byKey = Map.groupBy(sound, (object) => manifestKey(object.raw, tool, namespace));
+  const objects = sound.filter((object) => {
+    const key = manifestKey(object.raw, tool, namespace);
+    const versions = key === undefined ? [] : (byKey.get(key) ?? []);
+    if (versions.length < 2 || !versions.some(({ raw }) => hasRule(raw, tool))) return true;
+    if (versions[0] === object) {
+      const places = versions.map(({ where }) => where).join(" and ");
+      problems.push(
+        `${key} is at ${places}: layers or clusters; it is not moved, so migrate the files of one cluster at a time`,
+      );
+    }
+    return false;
+  });
+  return { objects: withOneNamespaceEach(objects, problems), problems };
+}
+
+// Layers describe one Namespace several times, and the labels of all of them decide what a rule matches.
+function withOneNamespaceEach(
+  objects: readonly FileObject[],
+  problems: string[],
+): readonly FileObject[] {
+  const isNamespace = ({ raw }: FileObject): boolean => raw["kind"] === "Namespace";
+  const nameOf = ({ raw }: FileObject): string => String(fields(raw["metadata"])["name"]);
+  const merged: FileObject[] = [];
+  for (const [name, versions] of Map.groupBy(objects.filter(isNamespace), nameOf)) {
+    const [first, ...others] = versions;
+    if (!first) continue;
+    const metadata = versions.map(({ raw }) => fields(raw["metadata"]));
+    const union = (field: "labels" | "annotations"): Readonly<Record<string, unknown>> =>
+      Object.fromEntries(
+        metadata.toReversed().flatMap((one) => Object.entries(fields(one[field]))),
+      );
+    const labels = union("labels");
+    const annotations = union("annotations");
+    merged.push(
+      others.length === 0
+        ? first
+        : { ...first, raw: { ...first.raw, metadata: { ...metadata[0], labels, annotations } } },
+    );
+    const texts = new Set(
+      metadata.map((one) => JSON.stringify([one["labels"], one["annotations"]])),
+    );
+    if (texts.size < 2) continue;
+    const places = versions.map(({ where }) => where).join(" and ");
+    problems.push(
+      `Namespace ${name} is at ${places} with different labels or annotations: they are taken together`,
+    );
+  }
+  return [...merged, ...objects.filter((object) => !isNamespace(object))];
+}
+
+/** "Secret NAMESPACE/NAME" or "ClusterSecret NAME". Undefined for a kind that is not a part of a move. */
+function manifestKey(raw: FileObject["raw"], tool: OldTool, otherwise: string): string | undefined {
+  const resource = resourceOf(raw, tool.resources);
+  if (!resource && !movesKind(tool, raw["kind"])) return undefined;
+  const { namespace, name } = fields(raw["metadata"]);
+  const title = `${resource ? resource.kind : String(raw["kind"])} `;
+  if (resource?.namespaced === false) return `${title}${String(name)}`;
+  return `${title}${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
+}
+
+function hasRule(raw: FileObject["raw"], { prefixes, resources }: OldTool): boolean {
+  if (resourceOf(raw, resources)) return true;
+  const { annotations, labels } = fields(raw["metadata"]);
+  const keys = [...Object.keys(fields(annotations)), ...Object.keys(fields(labels))];
+  return keys.some((key) => prefixes.some((prefix) => key.startsWith(prefix)));
+}

@@ -1,0 +1,101 @@
+// Moves manifests in a repository: adds the new annotations to the files and reports them as a diff.
+import { readFileSync, writeFileSync } from "node:fs";
+import { agree } from "../agree.ts";
+import { editManifest, type EditedManifest } from "./edit-manifests.ts";
+import type { MoveWish } from "../move-wish.ts";
+import { tellProblems } from "../show-move.ts";
+import { objectTitle } from "../../oldtools/copied-kinds.ts";
+import { refText } from "../../../text/names.ts";
+import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
+import type { Migration } from "../../moves/migration.ts";
+import type { KubectlFlags } from "../../../inspect/kubectl/kubectl-flags.ts";
+import type { Program } from "../../../run/program-context.ts";
+import type { FileObject } from "../../../inspect/cluster/file-objects.ts";
+import type { StringMap } from "../../../text/string-map.ts";
+
+type EditedFile = EditedManifest & { readonly file: string };
+
+export async function writeManifests(
+  objects: readonly FileObject[],
+  migration: Migration,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  const { stdout, stderr } = program;
+  const files = editedFiles(objects, migration, flags);
+  const edited = files.filter(({ done }) => done.length > 0);
+  for (const { file, diff } of edited) stdout.write(`--- ${file}\n+++ ${file}\n${diff}`);
+  const count = edited.reduce((sum, { done }) => sum + done.length, 0);
+  if (edited.length > 0) {
+    await agree(`change ${count} objects in ${edited.length} files`, wish, program);
+    for (const { file, text } of edited) writeFileSync(file, text);
+  }
+  stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
+  for (const flag of migration.flags) stderr.write(`flag of the controller: ${flag}\n`);
+  for (const hint of migration.hints) stderr.write(`to know: ${hint}\n`);
+  const unwritten = migration.sources.flatMap(({ write, place, entry, old: { title } }) => {
+    if (write === "create")
+      return [`${title}: its new source ${refText(place)} is not put into files`];
+    if (write !== "enter" || !entry) return [];
+    return [`${title}: its entry ${entry.key} of the source list is not put into files`];
+  });
+  return tellProblems(
+    [...migration.problems, ...unwritten, ...refusals(files, migration)],
+    flags,
+    program,
+  );
+}
+
+/** The edits that --write refuses, with the reason. They are known before anything is written. */
+export function refusedEdits(
+  objects: readonly FileObject[],
+  migration: Migration,
+  flags: KubectlFlags,
+): readonly string[] {
+  if (objects.some(({ where }) => where.startsWith("stdin:"))) return [];
+  return refusals(editedFiles(objects, migration, flags), migration);
+}
+
+function refusals(files: readonly EditedFile[], migration: Migration): readonly string[] {
+  const found = new Set(files.flatMap((file) => file.found));
+  const absent = [...editsOf(migration)].flatMap(([name, annotations]) => {
+    if (found.has(name)) return [];
+    const lines = Object.entries(annotations).map(([key, value]) => `${key}: ${value}`);
+    return [
+      `${name.replace(" /", " ")}: no file contains it; add ${lines.join(", ")} where it is created`,
+    ];
+  });
+  return [...files.flatMap(({ refused }) => refused), ...absent];
+}
+
+function editedFiles(
+  objects: readonly FileObject[],
+  migration: Migration,
+  flags: KubectlFlags,
+): readonly EditedFile[] {
+  const edits = editsOf(migration);
+  if (edits.size === 0) return [];
+  const files = [...new Set(objects.map(({ where }) => where.replace(/:\d+$/, "")))];
+  return files.map((file) => {
+    const text = readFileSync(file, "utf8");
+    return { file, ...editManifest(file, text, edits, flags.namespace ?? "default") };
+  });
+}
+
+function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, StringMap> {
+  const edits = new Map<string, StringMap>();
+  for (const { write, place, annotations } of sources) {
+    if (write === "annotate") edits.set(objectTitle(place), annotations);
+  }
+  for (const { namespace, accept, done } of namespaces) {
+    if (!done) edits.set(`Namespace /${namespace.name}`, { [annotationKey("accept")]: accept });
+  }
+  for (const { object, pulls, state, named } of copies) {
+    // A mirror in a repository is empty. The first fill adds its entries.
+    const allowed = state === "adoptable" || state === "drifted";
+    if (!pulls || !allowed || named === undefined) continue;
+    edits.set(objectTitle(object), { [annotationKey("from")]: named });
+  }
+  return edits;
+}

@@ -1,0 +1,178 @@
+// external-secrets/external-secrets as a copier inside one cluster, by its source (2.9.0). Its relevant
+// behaviour:
+//   a ClusterExternalSecret makes ExternalSecrets, and each of these a Secret of its namespace
+//   the source is a key of a store. Only a store of the provider kubernetes with this cluster's server counts
+//   a copy names its ExternalSecret by an owner reference, unless creationPolicy is Orphan
+//   deleting an ExternalSecret deletes what it owns: the garbage collector does it, with or without the operator
+//   neither the type nor the labels and annotations of the source are copied
+import type { OldCluster, OldObject } from "../old-objects.ts";
+import { chooseData } from "./external-data.ts";
+import { externalLeftovers } from "./external-leftovers.ts";
+import { armed } from "./external-disarming.ts";
+import { isMarked, markOf, RECONCILE } from "./external-marks.ts";
+import { externalFault, GROUP, readExternalRules, type ExternalRule } from "./external-rules.ts";
+import { readStores } from "./external-stores.ts";
+import type { OldFlags } from "../old-settings.ts";
+import type { OldContent, OldReading, OldSource, OldTool } from "../old-tool.ts";
+import { lastingRules, sourceOfRules } from "../rule-targets.ts";
+import type { SecretData } from "../../../controller/model/secret-data.ts";
+import { listed } from "../../../text/listed.ts";
+import { refText } from "../../../text/names.ts";
+import type { StringMap } from "../../../text/string-map.ts";
+
+export const externalSecrets: OldTool = {
+  name: "external-secrets",
+  images: /(^|\/)external-secrets([:@]|$)/,
+  // Its webhook runs the same image with other flags, so that no Deployment is read.
+  settings: [],
+  prefixes: [RECONCILE, "external-secrets.io/"],
+  // A source may be a Secret that another rule makes, out of a vault. Its marks are needed.
+  sourcePrefixes: [],
+  owner: { group: GROUP, kind: "ExternalSecret" },
+  resources: (
+    [
+      ["ClusterExternalSecret", false],
+      ["ExternalSecret", true],
+      ["ClusterSecretStore", false],
+      ["SecretStore", true],
+    ] as const
+  ).map(([kind, namespaced]) => ({
+    group: GROUP,
+    versions: ["v1", "v1beta1"],
+    plural: `${kind.toLowerCase()}s`,
+    kind,
+    namespaced,
+  })),
+  running: { kind: "disarmed", armed },
+  optIn: false,
+  read: readExternalSecrets,
+};
+
+function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
+  const { customs, secrets } = cluster;
+  const stores = readStores(customs, flags.flag("controller-class") ?? "default");
+  const all = readExternalRules(customs, stores);
+  const { rules, objects } = all;
+  const byPlace = new Map(secrets.map((secret) => [refText(secret), secret]));
+  const places = Map.groupBy(objects, ({ custom, copyName }) =>
+    refText({ namespace: custom.namespace ?? "", name: copyName }),
+  );
+  const isCopy = (object: OldObject): boolean =>
+    (places.get(refText(object)) ?? []).some(({ rule }) => rule?.read.kind === "data");
+  const usable = rules.filter(
+    (rule) => externalFault(rule) === undefined && rule.read.kind === "data",
+  );
+  const ofRule = new Map<ExternalRule, OldSource>();
+  const sources: OldSource[] = [];
+  for (const group of Map.groupBy(usable, identityOf).values()) {
+    const source = sourceOf(group, byPlace, isCopy, cluster);
+    if (!source) continue;
+    sources.push(source);
+    // Without its source a copy is an orphan.
+    if (source.object) for (const rule of group) ofRule.set(rule, source);
+  }
+  const marks = secrets
+    .filter(isMarked)
+    .flatMap((object) => markOf(object, places.get(refText(object)) ?? [], ofRule));
+  return {
+    sources,
+    marks,
+    asking: [],
+    unmoved: [],
+    besides: sources.length === 0 ? [] : [KEEPS],
+    problems: [
+      ...rules.flatMap((rule) => {
+        const fault = externalFault(rule);
+        return fault === undefined ? [] : [`${rule.title}: ${fault}`];
+      }),
+      ...leftStores(rules),
+    ],
+    leftovers: (moving, copies) =>
+      externalLeftovers(cluster, all, movingRules(moving, ofRule), copies),
+  };
+}
+
+function movingRules(
+  moving: readonly OldSource[],
+  ofRule: ReadonlyMap<ExternalRule, OldSource>,
+): readonly ExternalRule[] {
+  const titles = new Set(moving.map(({ title }) => title));
+  return [...ofRule].flatMap(([rule, { title }]) => (titles.has(title) ? [rule] : []));
+}
+
+const KEEPS =
+  "External Secrets keeps the copies of a deleted source (deletionPolicy: Retain); secretcast deletes them after --delete-grace, unless the source has secretcast.io/on-delete: keep";
+
+function leftStores(rules: readonly ExternalRule[]): readonly string[] {
+  const left = rules.flatMap(({ title, read }) =>
+    read.kind === "left" ? [{ title, store: read.store }] : [],
+  );
+  const byStore = Map.groupBy(left, ({ store }) => `${store.title}: ${store.why}`);
+  return [...byStore].map(([store, found]) => {
+    const names = listed(found.map(({ title }) => title));
+    return `${store}: ${names} ${found.length === 1 ? "stays" : "stay"} as before`;
+  });
+}
+
+/** Rules with the same identity make the same copies of the same source. */
+function identityOf({ read, copyName, type, immutable }: ExternalRule): string {
+  if (read.kind !== "data") return "";
+  const { source, whole, renamings } = read.data;
+  return JSON.stringify([refText(source), copyName, whole, renamings, type, immutable]);
+}
+
+function sourceOf(
+  all: readonly ExternalRule[],
+  secrets: ReadonlyMap<string, OldObject>,
+  isCopy: (object: OldObject) => boolean,
+  { namespaces }: OldCluster,
+): OldSource | undefined {
+  const { rules, deleting } = lastingRules(all);
+  const [first] = rules;
+  if (first?.read.kind !== "data") return undefined;
+  const { copyName, read } = first;
+  const place = read.data.source;
+  const object = secrets.get(refText(place));
+  const chosen = chooseData(object, read.data);
+  const content = object && chosen.data && contentOf(object, chosen.data);
+  const isSourceCopy = object !== undefined && isCopy(object);
+  const named = { object, place, copyName };
+  const base = sourceOfRules(rules.map(targetsOf), named, isSourceCopy, namespaces);
+  return {
+    ...base,
+    keys: chosen.keys,
+    content,
+    going: deleting ? "its rule is being deleted: somebody wanted its copies gone" : undefined,
+    problems: [...base.problems, ...chosen.problems],
+    incomplete: [
+      ...base.incomplete,
+      ...read.data.incomplete,
+      ...new Set(rules.flatMap((rule) => rule.incomplete)),
+      ...(first.immutable && content?.immutable === false ? [MUTABLE] : []),
+    ],
+    added: addedBy(rules),
+  };
+}
+
+const MUTABLE = "its copies are immutable, and those of secretcast are so only if their source is";
+
+function targetsOf({ title, any, read }: ExternalRule) {
+  const within = read.kind === "data" ? read.data.store.within : undefined;
+  return { title, targets: { any, within } };
+}
+
+function contentOf({ type, immutable }: OldObject, data: SecretData): OldContent {
+  // Labels and annotations of the source are on no copy.
+  return { type, immutable, data, labels: {}, annotations: {} };
+}
+
+function addedBy(rules: readonly ExternalRule[]): NonNullable<OldSource["added"]> {
+  const all = (what: "labels" | "annotations"): StringMap =>
+    Object.fromEntries(rules.flatMap((rule) => Object.entries(rule[what])));
+  const [first] = rules;
+  return {
+    labels: all("labels"),
+    annotations: all("annotations"),
+    ...(first ? { type: first.type } : {}),
+  };
+}

@@ -1,0 +1,102 @@
+// The stores of External Secrets: whether one reads Secrets of this cluster, the namespace of these, and
+// which namespaces may use it. Every other store is left as it is.
+import { fields, textsOf, type OldCustom } from "../old-objects.ts";
+import { readLabelSelector, type LabelSelector } from "../label-selectors.ts";
+import type { NamespaceSet } from "../rule-targets.ts";
+import { stringOf } from "../../../controller/model/unstructured.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type ExternalStore =
+  | {
+      readonly kind: "here";
+      readonly title: string;
+      /** The namespace of its Secrets. */
+      readonly namespace: string;
+      /** The namespaces that may use it. Undefined means every namespace. */
+      readonly within: NamespaceSet | undefined;
+    }
+  | { readonly kind: "left"; readonly title: string; readonly why: string };
+
+export type ExternalStores = {
+  /** `namespace`: of the ExternalSecret. Undefined for the rule of many namespaces. */
+  storeOf(reference: unknown, namespace: string | undefined): ExternalStore;
+};
+
+/** `controllerClass`: the class of the operator, which leaves stores of another class alone. */
+export function readStores(customs: readonly OldCustom[], controllerClass: string): ExternalStores {
+  const stores = new Map<string, ExternalStore>();
+  for (const custom of customs) {
+    if (custom.kind !== "ClusterSecretStore" && custom.kind !== "SecretStore") continue;
+    const title = titleOf(custom.kind, custom.namespace, custom.name);
+    stores.set(title, readStore(title, fields(custom.fields["spec"]), controllerClass));
+  }
+  return {
+    storeOf: (reference, namespace) => {
+      const { kind, name } = fields(reference);
+      if (kind === "ClusterSecretStore")
+        return found(stores, titleOf(kind, undefined, stringOf(name)));
+      if (namespace !== undefined) {
+        return found(stores, titleOf("SecretStore", namespace, stringOf(name)));
+      }
+      const title = `SecretStore ${stringOf(name)}`;
+      return {
+        kind: "left",
+        title,
+        why: "each namespace has its own, which may name another source",
+      };
+    },
+  };
+}
+
+function titleOf(kind: string, namespace: string | undefined, name: string): string {
+  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+}
+
+function found(stores: ReadonlyMap<string, ExternalStore>, title: string): ExternalStore {
+  return stores.get(title) ?? { kind: "left", title, why: "it is not there" };
+}
+
+function readStore(title: string, spec: Fields, controllerClass: string): ExternalStore {
+  const left = (why: string): ExternalStore => ({ kind: "left", title, why });
+  const [provider = "none"] = Object.keys(fields(spec["provider"]));
+  if (provider !== "kubernetes") return left(`its provider is ${provider}, not this cluster`);
+  const { server, authRef, remoteNamespace } = fields(fields(spec["provider"])["kubernetes"]);
+  // A kubeconfig in a Secret may name any cluster.
+  if (authRef !== undefined) return left("its kubeconfig (authRef) may name another cluster");
+  const url = stringOf(fields(server)["url"]);
+  if (!isThisCluster(url))
+    return left(`its server is ${url}, which is not known to be this cluster`);
+  const own = stringOf(spec["controller"]);
+  if (own !== "" && own !== controllerClass) {
+    return left(`it is for the controller class ${own} (--old-args=--controller-class=${own})`);
+  }
+  const within = readConditions(spec["conditions"]);
+  if (typeof within === "string") return left(within);
+  return { kind: "here", title, namespace: stringOf(remoteNamespace) || "default", within };
+}
+
+const THIS_CLUSTER =
+  /^(?:https:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.[a-z0-9-]+(?:\.[a-z0-9-]+)*)?)?)?(?::443)?\/?$/;
+
+function isThisCluster(url: string): boolean {
+  return url === "" || THIS_CLUSTER.test(url);
+}
+
+// One condition that holds is enough, and of its parts one as well.
+function readConditions(conditions: unknown): NamespaceSet | undefined | string {
+  if (!Array.isArray(conditions) || conditions.length === 0) return undefined;
+  const selectors: LabelSelector[] = [];
+  const names: string[] = [];
+  const patterns: string[] = [];
+  for (const condition of conditions.map(fields)) {
+    const { namespaceSelector, namespaces, namespaceRegexes } = condition;
+    names.push(...(textsOf(namespaces) ?? []));
+    patterns.push(...(textsOf(namespaceRegexes) ?? []));
+    if (namespaceSelector === undefined) continue;
+    const selector = readLabelSelector(namespaceSelector);
+    if (typeof selector === "string") return `its conditions cannot be read: ${selector}`;
+    selectors.push(selector);
+  }
+  return { names, selectors, patterns };
+}

@@ -1,0 +1,102 @@
+// Preconditions of a rule of Kyverno that secretcast can express: conditions on the name, on a label or on
+// the operation, and those between constants. All others are unknown, with the reason.
+import { fields, textsOf } from "../old-objects.ts";
+import { stringOf } from "../../../controller/model/unstructured.ts";
+import { parseGlobList, NAMESPACE_GLOBS } from "../../../text/globs.ts";
+
+/** One of the names of each list, and all requirements. */
+export type Block = {
+  readonly lists: readonly (readonly string[])[];
+  readonly requirements: readonly string[];
+  /** It is asked at the creation of a namespace alone. */
+  readonly atCreation: boolean;
+};
+
+export type Conditions =
+  | { readonly kind: "said"; readonly block: Block; readonly except: readonly string[] }
+  | { readonly kind: "never" }
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** The old form is a list, and the new one has `any` and `all`. */
+export function conditionsOf(raw: unknown): Conditions {
+  const any = Array.isArray(raw) ? [] : listOf(fields(raw)["any"]);
+  const all = Array.isArray(raw) ? listOf(raw) : listOf(fields(raw)["all"]);
+  if (any.length > 1) return unknown("any of several conditions");
+  const lists: (readonly string[])[] = [];
+  const requirements: string[] = [];
+  const except: string[] = [];
+  let atCreation = false;
+  for (const condition of [...any, ...all]) {
+    const read = conditionOf(condition);
+    if (read.kind !== "said") return read;
+    lists.push(...read.block.lists);
+    requirements.push(...read.block.requirements);
+    except.push(...read.except);
+    atCreation ||= read.block.atCreation;
+  }
+  return { kind: "said", block: { lists, requirements, atCreation }, except };
+}
+
+const ALWAYS: Conditions = said({});
+/** Operators that hold for one of the values, and those that hold for none. */
+const AMONG = new Set(["Equal", "Equals", "In", "AnyIn", "AllIn"]);
+const NOT_AMONG = new Set(["NotEqual", "NotEquals", "NotIn", "AnyNotIn", "AllNotIn"]);
+
+const NAME = /^\{\{\s*request\.object\.metadata\.name\s*\}\}$/;
+const OPERATION = /^\{\{\s*request\.operation(?:\s*\|\|\s*['"`]+(\w+)['"`]+)?\s*\}\}$/;
+/** An absent label is an empty text, so that the condition holds or not by that. */
+const LABEL =
+  /^\{\{\s*request\.object\.metadata\.labels\.(?:(\w+)|\\?"([\w./-]+)\\?")\s*\|\|\s*(?:''|`""`|""|'""')\s*\}\}$/;
+
+function conditionOf(raw: unknown): Conditions {
+  const { key: rawKey, operator: rawOperator, value } = fields(raw);
+  const [key, operator] = [stringOf(rawKey), stringOf(rawOperator)];
+  const values = typeof value === "string" ? [value] : textsOf(value);
+  const isAmong = AMONG.has(operator);
+  const isKnown = isAmong || NOT_AMONG.has(operator);
+  if (!isKnown || !values || values.length === 0 || values.some((text) => text.includes("{{")))
+    return unknown(`${key || "a key"} ${operator}`);
+  if (NAME.test(key)) {
+    return isAmong ? said({ lists: [values] }) : said({}, values);
+  }
+  const operation = OPERATION.exec(key);
+  if (operation) return ofOperation(values, isAmong);
+  const label = LABEL.exec(key);
+  if (label) return ofLabel(label[1] ?? label[2] ?? "", values, isAmong);
+  if (key === "" || key.includes("{{")) return unknown(`${key || "a key"} ${operator}`);
+  const holds = values.some((text) => text === key || matches(text, key)) === isAmong;
+  return holds ? ALWAYS : { kind: "never" };
+}
+
+// A namespace is served when it is created, or at a later change.
+function ofOperation(values: readonly string[], isAmong: boolean): Conditions {
+  const serves = (operation: string): boolean => values.includes(operation) === isAmong;
+  if (!serves("CREATE"))
+    return unknown(`the operation ${isAmong ? "is" : "is not"} ${values.join(", ")}`);
+  return said({ atCreation: !serves("UPDATE") });
+}
+
+function ofLabel(key: string, values: readonly string[], isAmong: boolean): Conditions {
+  // An absent label is not among the values, except for the empty text.
+  if (values.some((text) => text === "" || /[*?,()\s]/.test(text)))
+    return unknown(`a pattern for the label ${key}`);
+  return said({ requirements: [`${key} ${isAmong ? "in" : "notin"} (${values.join(",")})`] });
+}
+
+function matches(glob: string, name: string): boolean {
+  const list = parseGlobList(glob, NAMESPACE_GLOBS);
+  return list.ok && list.value.matches(name);
+}
+
+function unknown(what: string): Conditions {
+  return { kind: "unknown", why: `its precondition cannot be expressed (${what})` };
+}
+
+function said(block: Partial<Block>, except: readonly string[] = []): Conditions {
+  const nothing = { lists: [], requirements: [], atCreation: false };
+  return { kind: "said", block: { ...nothing, ...block }, except };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

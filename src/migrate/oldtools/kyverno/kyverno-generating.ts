@@ -1,0 +1,190 @@
+// GeneratingPolicy. Its expressions are CEL. Those of the documented forms are read by their shape, and
+// nothing is evaluated. All others are named.
+import { combined, factorsOf, glob, requirementsOf, type KyvernoScope } from "./kyverno-match.ts";
+import { syncOf, titleOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
+import { fields, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
+import { KINDS, OBJECT_KINDS } from "../../../controller/model/kinds.ts";
+import { stringOf } from "../../../controller/model/unstructured.ts";
+
+type Expressions = ReadonlyMap<string, string>;
+
+const APPLY = /^generator\.Apply\(\s*(.+?)\s*,\s*\[\s*(.+?)\s*\]\s*\)$/s;
+const GET = /^resource\.Get\(\s*"v1"\s*,\s*"(\w+)"\s*,\s*"([^"]*)"\s*,\s*"([^"]*)"\s*\)$/;
+const LIST = /^resource\.List\(\s*"v1"\s*,\s*"(\w+)"\s*,\s*"([^"]*)"\s*(?:,\s*\{([^{}]*)\}\s*)?\)$/;
+const PLURAL = /["'](?:secrets|configmaps)["']/;
+/** Limits for variables that refer to variables, and for the length of an expression. */
+const MOST_STEPS = 16;
+const LONGEST = 2048;
+
+export function rulesOfGeneratingPolicy(policy: OldCustom): PolicyReading {
+  const spec = fields(policy.fields["spec"]);
+  const expressions = new Map(
+    listOf(spec["variables"]).map((one): readonly [string, string] => {
+      const { name, expression } = fields(one);
+      return [stringOf(name), stringOf(expression).trim()];
+    }),
+  );
+  const rules: CloneRule[] = [];
+  const problems: string[] = [];
+  let others = 0;
+  for (const one of listOf(spec["generate"])) {
+    const text = resolved(stringOf(fields(one)["expression"]), expressions);
+    const read = cloneOf(policy, spec, text, expressions);
+    if (typeof read === "string") problems.push(`${titleOfPolicy(policy)}: ${read}`);
+    else if (read) rules.push(read);
+    else others++;
+  }
+  if (rules.length > 0 && others > 0)
+    problems.push(
+      `${titleOfPolicy(policy)}: ${others} of its expressions copy no Secret or ConfigMap and stay with Kyverno: keep the policy for them`,
+    );
+  return { rules, problems, isOnlyClones: rules.length > 0 && others + problems.length === 0 };
+}
+
+function resolved(expression: string, expressions: Expressions): string {
+  let text = expression.trim();
+  for (let left = MOST_STEPS; left > 0; left--) {
+    const name = /^variables\.(\w+)$/.exec(text)?.[1];
+    const value = name === undefined ? undefined : expressions.get(name);
+    if (value === undefined) break;
+    text = value;
+  }
+  return text;
+}
+
+function mentionsKinds(text: string, expressions: Expressions): boolean {
+  const named = [...text.matchAll(/\bvariables\.(\w+)/g)].map(([, name = ""]) => name);
+  const texts = [text, ...named.map((name) => resolved(`variables.${name}`, expressions))];
+  return texts.some((each) => PLURAL.test(each));
+}
+
+/** Undefined: it copies nothing that moves. A text says why it does not move. */
+function cloneOf(
+  policy: OldCustom,
+  spec: RawFields,
+  text: string,
+  expressions: Expressions,
+): CloneRule | string | undefined {
+  if (text.length > LONGEST) return "its expression is too long to be read";
+  const [, into = "", what = ""] = APPLY.exec(text) ?? [];
+  const source = resolved(what, expressions);
+  const [, oneKind, oneNamespace = "", oneName = ""] = GET.exec(source) ?? [];
+  const [, listKind, listNamespace = "", labels = ""] = LIST.exec(source) ?? [];
+  const plural = oneKind ?? listKind;
+  if (plural === undefined) {
+    return mentionsKinds(text, expressions)
+      ? "its expression is of no form that can be read"
+      : undefined;
+  }
+  const kind = OBJECT_KINDS.find((one) => KINDS[one].resource.plural === plural);
+  if (kind === undefined) return undefined;
+  if (policy.namespace !== undefined)
+    return "it clones inside its own namespace, which is the source's: secretcast makes no copy there";
+  const selector = selectorOf(labels);
+  if (selector === undefined) return "the labels of its resource.List cannot be read";
+  const { scope, byNamespace } = scopeOfPolicy(spec, resolved(into, expressions));
+  const { synchronize, generateExisting, orphanDownstreamOnPolicyDelete } = fields(
+    spec["evaluation"],
+  );
+  const isOn = (setting: unknown): boolean => fields(setting)["enabled"] === true;
+  const orphans = isOn(orphanDownstreamOnPolicyDelete);
+  const on = (word: string, enabled: boolean): unknown => ({
+    op: "add",
+    path: `/spec/evaluation/${word}`,
+    value: { enabled },
+  });
+  return {
+    title: titleOfPolicy(policy),
+    policy,
+    kinds: [kind],
+    rule: undefined,
+    from:
+      oneKind === undefined
+        ? { kind: "list", namespace: listNamespace, selector }
+        : { kind: "one", namespace: oneNamespace, name: oneName },
+    copyName: oneKind === undefined ? undefined : oneName,
+    scope,
+    byNamespace,
+    // With generateExisting, each restart resets the copies, whether or not it synchronizes.
+    sync: syncOf(isOn(synchronize) || (orphans && isOn(generateExisting)), orphans),
+    existing: isOn(generateExisting) || orphans,
+    disarming: [
+      on("synchronize", false),
+      on("generateExisting", false),
+      on("orphanDownstreamOnPolicyDelete", true),
+    ],
+    isWhole: true,
+    deleting: [],
+  };
+}
+
+/** `"key": "value", …` of a CEL map. Undefined when it has another form. */
+function selectorOf(labels: string): string | undefined {
+  const pairs = labels
+    .split(",")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== "")
+    .map((pair) => /^["']([^"']+)["']\s*:\s*["']([^"']*)["']$/.exec(pair));
+  if (pairs.includes(null)) return undefined;
+  return pairs.map((pair) => `${pair?.[1]}=${pair?.[2]}`).join(",");
+}
+
+function scopeOfPolicy(spec: RawFields, into: string): Pick<CloneRule, "scope" | "byNamespace"> {
+  const fixed = /^"([^"]+)"$/.exec(into)?.[1];
+  if (fixed !== undefined) {
+    const matches = factorsOf({ lists: [[fixed]], requirements: [] });
+    return {
+      scope: { kind: "said", targets: { matches, except: [] }, later: undefined },
+      byNamespace: false,
+    };
+  }
+  const isName = into === "object.metadata.name";
+  const scope = isName ? matchedBy(spec) : "its copies are in a namespace that the trigger names";
+  return typeof scope === "string"
+    ? { scope: { kind: "listed", why: scope }, byNamespace: false }
+    : { scope, byNamespace: true };
+}
+
+function matchedBy(spec: RawFields): KyvernoScope | string {
+  if (listOf(spec["matchConditions"]).length > 0) return "its rule asks by CEL (matchConditions)";
+  const constraints = fields(spec["matchConstraints"]);
+  const rules = listOf(constraints["resourceRules"]).map(fields);
+  if (rules.length === 0 || rules.some((rule) => !isOfNamespaces(rule)))
+    return "its rule is triggered by objects that are no Namespace";
+  const operations = rules.flatMap((rule) => textsOf(rule["operations"]) ?? []);
+  const creates = operations.includes("CREATE") || operations.includes("*");
+  if (!creates) return `its rule asks for the operation (${operations.join(", ")})`;
+  const names = rules.map((rule) => textsOf(rule["resourceNames"]) ?? []);
+  const named = names.some((list) => list.length === 0) ? [] : [names.flat()];
+  const except: string[] = [];
+  for (const rule of listOf(constraints["excludeResourceRules"]).map(fields)) {
+    if (!isOfNamespaces(rule)) continue;
+    const excluded = textsOf(rule["resourceNames"]) ?? [];
+    if (excluded.length === 0) return "its excludeResourceRules name every Namespace";
+    except.push(...excluded);
+  }
+  const requirements: string[] = [];
+  for (const word of ["objectSelector", "namespaceSelector"]) {
+    const some = requirementsOf(constraints[word] ?? {});
+    if (typeof some === "string") return `its ${word} ${some}`;
+    requirements.push(...some);
+  }
+  const matches = combined(factorsOf({ lists: named, requirements }));
+  const isOnce = !operations.includes("UPDATE") && !operations.includes("*");
+  const later =
+    isOnce && requirements.length > 0
+      ? "its rule acts on CREATE alone, so that a namespace that gets the label later is served from now on"
+      : undefined;
+  return { kind: "said", targets: { matches, except: except.map(glob) }, later };
+}
+
+function isOfNamespaces(rule: RawFields): boolean {
+  const groups = textsOf(rule["apiGroups"]) ?? [];
+  const resources = textsOf(rule["resources"]) ?? [];
+  const isCore = groups.length === 1 && groups[0] === "";
+  return isCore && resources.length === 1 && resources[0] === "namespaces";
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,241 @@
+// Which namespaces a generate rule of Kyverno serves. Its relevant behaviour:
+//   match and exclude are blocks. "any" is an OR over them, "all" an AND, and exclude wins
+//   in a block, all fields must hold. In a list, one value must hold
+//   "*" and "?" in names are those of our globs. A namespaceSelector has no effect on a Namespace
+//   preconditions must hold too. Their values are JMESPath, and a few forms are read
+import { fields, textsOf, type RawFields } from "../old-objects.ts";
+import type { OldMatch, OldTargets } from "../old-tool.ts";
+import type { PatternUse } from "../patterns/old-patterns.ts";
+import { conditionsOf, type Block } from "./kyverno-conditions.ts";
+import { stringOf, stringsOf } from "../../../controller/model/unstructured.ts";
+import { isLabelKey, isLabelValue } from "../../../text/names.ts";
+
+/** `why`: only a list of the namespaces of now expresses it. `never`: it serves no namespace. */
+export type KyvernoScope =
+  | { readonly kind: "said"; readonly targets: OldTargets; readonly later: string | undefined }
+  | { readonly kind: "listed"; readonly why: string }
+  | { readonly kind: "never" };
+
+export function scopeOf(rule: RawFields): KyvernoScope {
+  if (lengthOf(rule["context"]) > 0) return listed("its rule looks up other values (context)");
+  if (lengthOf(rule["celPreconditions"]) > 0)
+    return listed("its rule asks by CEL (celPreconditions)");
+  const matched = matchesOf(fields(rule["match"]));
+  if (typeof matched === "string") return listed(matched);
+  const excluded = exclusionsOf(fields(rule["exclude"]));
+  if (typeof excluded === "string") return listed(excluded);
+  const asked = conditionsOf(rule["preconditions"]);
+  if (asked.kind === "unknown") return listed(asked.why);
+  if (asked.kind === "never") return { kind: "never" };
+  const blocks = [excluded.block, asked.block];
+  const matches = [...matched.matches, ...blocks.flatMap(factorsOf)];
+  const isSelecting = matches.some(
+    (match) => match.kind === "some" && match.selector !== undefined,
+  );
+  const atCreation = matched.atCreation || asked.block.atCreation;
+  return {
+    kind: "said",
+    targets: {
+      matches: combined(matches),
+      except: [...excluded.except, ...asked.except].map(glob),
+    },
+    later:
+      atCreation && isSelecting
+        ? "its rule acts on CREATE alone, so that a namespace that gets the label later is served from now on"
+        : undefined,
+  };
+}
+
+function listed(why: string): KyvernoScope {
+  return { kind: "listed", why };
+}
+
+export function glob(pattern: string): PatternUse {
+  return { engine: "glob", mode: "cover", pattern };
+}
+
+export function factorsOf({
+  lists,
+  requirements,
+}: Pick<Block, "lists" | "requirements">): readonly OldMatch[] {
+  const named = lists.map((names) => someOf(names, undefined));
+  return requirements.length === 0 ? named : [...named, someOf([], requirements.join(","))];
+}
+
+function someOf(names: readonly string[], selector: string | undefined): OldMatch {
+  return { kind: "some", patterns: [...new Set(names)].map(glob), selector };
+}
+
+// Selectors that must all hold are one selector.
+export function combined(matches: readonly OldMatch[]): readonly OldMatch[] {
+  const isSelector = (match: OldMatch): boolean =>
+    match.kind === "some" && match.patterns.length === 0 && match.selector !== undefined;
+  const selectors = matches.filter(isSelector);
+  const rest = matches.filter((match) => !isSelector(match));
+  const texts = selectors.flatMap((match) => (match.kind === "some" ? (match.selector ?? []) : []));
+  const all = texts.length === 0 ? rest : [...rest, someOf([], [...new Set(texts)].join(","))];
+  return all.length === 0 ? [{ kind: "all" }] : all;
+}
+
+type Matched = { readonly matches: readonly OldMatch[]; readonly atCreation: boolean };
+
+function matchesOf(match: RawFields): Matched | string {
+  const { any, all } = match;
+  const raw = lengthOf(any) > 0 ? listOf(any) : lengthOf(all) > 0 ? listOf(all) : [match];
+  const blocks: Block[] = [];
+  for (const one of raw) {
+    const block = blockOf(fields(one), "match");
+    if (typeof block === "string") return block;
+    if (block) blocks.push(block);
+  }
+  if (blocks.length < raw.length) return OTHER_TRIGGER;
+  const atCreation = blocks.some((block) => block.atCreation);
+  if (lengthOf(any) === 0 || blocks.length === 1) {
+    return { matches: combined(blocks.flatMap(factorsOf)), atCreation };
+  }
+  const union = unionOf(blocks);
+  return union
+    ? { matches: [union], atCreation }
+    : "its rule joins names and selectors in several ways";
+}
+
+export const OTHER_TRIGGER = "its rule is triggered by objects that are no Namespace";
+
+/** Blocks as one list and one selector, when one block is enough. Undefined when they need more. */
+function unionOf(blocks: readonly Block[]): OldMatch | undefined {
+  const names: string[] = [];
+  const selectors = new Set<string>();
+  for (const { lists, requirements } of blocks) {
+    const [list, ...others] = lists;
+    if (others.length > 0 || (list && requirements.length > 0)) return undefined;
+    if (list) names.push(...list);
+    else if (requirements.length === 0) return { kind: "all" };
+    else selectors.add(requirements.join(","));
+  }
+  const selector = oneSelector([...selectors]);
+  if (selectors.size > 0 && selector === undefined) return undefined;
+  return someOf(names, selector);
+}
+
+const OF_ONE_KEY = /^([^\s,=!()]+)(?:=| in )\(?([^()=!]*)\)?$/;
+
+// Several values of one key are one requirement.
+export function oneSelector(selectors: readonly string[]): string | undefined {
+  if (selectors.length < 2) return selectors[0];
+  const parts = selectors.map((text) => OF_ONE_KEY.exec(text));
+  const keys = new Set(parts.map((part) => part?.[1]));
+  const [key] = keys;
+  if (keys.size > 1 || key === undefined) return undefined;
+  const values = parts.flatMap((part) => (part?.[2] ?? "").split(","));
+  return `${key} in (${[...new Set(values)].join(",")})`;
+}
+
+type Exclusions = { readonly except: readonly string[]; readonly block: Block };
+
+function exclusionsOf(exclude: RawFields): Exclusions | string {
+  const { any, all } = exclude;
+  const isAll = lengthOf(any) === 0 && lengthOf(all) > 0;
+  const raw = lengthOf(any) > 0 ? listOf(any) : isAll ? listOf(all) : [exclude];
+  if (isAll && raw.length > 1) return "its exclude joins several blocks (all)";
+  const except: string[] = [];
+  const requirements: string[] = [];
+  for (const one of raw) {
+    const block = blockOf(fields(one), "exclude");
+    if (typeof block === "string") return block;
+    if (!block) continue;
+    const [list, ...lists] = block.lists;
+    const [requirement, ...others] = block.requirements;
+    const opposite = requirement === undefined ? undefined : negated(requirement);
+    if (list && lists.length === 0 && requirement === undefined) except.push(...list);
+    else if (!list && opposite !== undefined && others.length === 0) requirements.push(opposite);
+    else return "its exclude joins names or labels in a way that no selector expresses";
+  }
+  return { except, block: { lists: [], requirements, atCreation: false } };
+}
+
+function negated(requirement: string): string | undefined {
+  const [, key = "", operator = "", values = ""] =
+    /^(!?[^\s=!]+)(?:(=| in | notin )\(?([^()]*)\)?)?$/.exec(requirement) ?? [];
+  if (key === "") return undefined;
+  if (operator === "") return key.startsWith("!") ? key.slice(1) : `!${key}`;
+  return operator === " notin " ? `${key} in (${values})` : `${key} notin (${values})`;
+}
+
+/** Undefined: it has no effect on Namespaces. A text says why it cannot be expressed. */
+function blockOf(filter: RawFields, what: "match" | "exclude"): Block | string | undefined {
+  const isMatch = what === "match";
+  const users = ["subjects", "roles", "clusterRoles"].find((word) => lengthOf(filter[word]) > 0);
+  const resources = fields(filter["resources"]);
+  const kinds = textsOf(resources["kinds"]) ?? [];
+  const own = kinds.filter(isNamespaceKind);
+  if (
+    isMatch ? kinds.length === 0 || own.length < kinds.length : kinds.length > 0 && own.length === 0
+  )
+    return undefined;
+  const operations = textsOf(resources["operations"]) ?? [];
+  const isOfChange = operations.some((one) => one === "CREATE" || one === "UPDATE");
+  if (!isMatch && operations.length > 0 && !isOfChange) return undefined;
+  if (users !== undefined) return `its ${what} asks for the user of the request (${users})`;
+  if (operations.length > 0 && (!isMatch || !operations.includes("CREATE")))
+    return `its ${what} asks for the operation (${operations.join(", ")})`;
+  const { annotations, selector } = resources;
+  if (Object.keys(fields(annotations)).length > 0) return `its ${what} asks for annotations`;
+  const requirements = selector === undefined ? [] : requirementsOf(selector);
+  if (typeof requirements === "string") return `its ${what} ${requirements}`;
+  const lists = [
+    stringOf(resources["name"]) === "" ? [] : [stringOf(resources["name"])],
+    textsOf(resources["names"]) ?? [],
+    textsOf(resources["namespaces"]) ?? [],
+  ].filter((names) => names.length > 0);
+  if (isMatch || lists.length + requirements.length > 0)
+    return {
+      lists,
+      requirements,
+      atCreation: operations.length > 0 && !operations.includes("UPDATE"),
+    };
+  return kinds.length === 0 ? undefined : "its exclude names every Namespace";
+}
+
+function isNamespaceKind(kind: string): boolean {
+  return /^(?:(?:\*\/)?(?:v1|\*)\/)?Namespace$/.test(kind);
+}
+
+/** A label selector of Kubernetes as requirements. A text says why it has none. */
+export function requirementsOf(selector: unknown): readonly string[] | string {
+  const { matchLabels, matchExpressions } = fields(selector);
+  const labels = Object.entries(stringsOf(matchLabels));
+  if (labels.some((pair) => pair.some((text) => /[*?]/.test(text))))
+    return "has wildcards in its selector";
+  const isLabel = labels.every(([key, value]) => isLabelKey(key) && isLabelValue(value));
+  if (!isLabel) return "has a label in its selector that no object can have";
+  const requirements = labels.map(([key, value]) => `${key}=${value}`);
+  for (const one of listOf(matchExpressions)) {
+    const { key, operator, values } = fields(one);
+    const text = requirementText(stringOf(key), stringOf(operator), textsOf(values) ?? []);
+    if (text === undefined)
+      return `has a requirement on ${JSON.stringify(key)} that cannot be read`;
+    requirements.push(text);
+  }
+  return requirements;
+}
+
+function requirementText(
+  key: string,
+  operator: string,
+  values: readonly string[],
+): string | undefined {
+  if (!isLabelKey(key) || !values.every(isLabelValue)) return undefined;
+  if (operator === "In")
+    return values.length === 1 ? `${key}=${values[0]}` : `${key} in (${values.join(",")})`;
+  if (operator === "NotIn") return `${key} notin (${values.join(",")})`;
+  if (operator === "Exists") return key;
+  return operator === "DoesNotExist" ? `!${key}` : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function lengthOf(value: unknown): number {
+  return listOf(value).length;
+}

@@ -1,0 +1,213 @@
+// The generate rules of ClusterPolicy and Policy that clone Secrets and ConfigMaps, and what else such a policy does. A
+// rule with variables or templates in the places that decide is named and not guessed.
+import {
+  factorsOf,
+  OTHER_TRIGGER,
+  requirementsOf,
+  scopeOf,
+  type KyvernoScope,
+} from "./kyverno-match.ts";
+import { fields, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../../../controller/model/kinds.ts";
+import { stringOf } from "../../../controller/model/unstructured.ts";
+import { refText, type Ref } from "../../../text/names.ts";
+
+/** A rule that clones one object or those that a selector chooses. */
+export type CloneRule = {
+  /** "ClusterPolicy app-defaults/settings". */
+  readonly title: string;
+  readonly policy: OldCustom;
+  /** The kinds of what it clones, of those that move. */
+  readonly kinds: readonly ObjectKind[];
+  /** Undefined for a GeneratingPolicy, whose copies name no rule. */
+  readonly rule: string | undefined;
+  readonly from:
+    | (Ref & { readonly kind: "one" })
+    | { readonly kind: "list"; readonly namespace: string; readonly selector: string };
+  /** Undefined: the name of the source. */
+  readonly copyName: string | undefined;
+  readonly scope: KyvernoScope;
+  /** Its copies name the Namespace that they are in as their trigger. */
+  readonly byNamespace: boolean;
+  /** `once`: copies are made once and then belong to their namespaces. `disarmed`: it did synchronize. */
+  readonly sync: "follows" | "disarmed" | "once";
+  readonly existing: boolean;
+  /** It copies nothing but such kinds. */
+  readonly isWhole: boolean;
+  /** JSON patch operations that make it harmless, and that take those kinds out of it. */
+  readonly disarming: readonly unknown[];
+  readonly deleting: readonly unknown[];
+};
+
+export type PolicyReading = {
+  readonly rules: readonly CloneRule[];
+  /** What does not move, with its reason. */
+  readonly problems: readonly string[];
+  /** Everything that the policy does is in `rules`. */
+  readonly isOnlyClones: boolean;
+};
+
+const HELM =
+  /\{\{-?\s*(?:\.|\$|`|"|(?:include|template|tpl|if|else|end|range|with|toYaml|default|quote)\b)/;
+const NAMESPACE_NAME = /^\{\{\s*(?:request\.object\.metadata\.name|request\.namespace)\s*\}\}$/;
+const ITS_NAMESPACE = /^\{\{\s*request\.(?:object\.metadata\.namespace|namespace)\s*\}\}$/;
+
+/** The kind that a cloneList names, if it moves. */
+function movedKind(text: string): ObjectKind | undefined {
+  return OBJECT_KINDS.find((kind) => text === kind || text === `v1/${kind}`);
+}
+
+export function rulesOfPolicy(policy: OldCustom): PolicyReading {
+  const rules: CloneRule[] = [];
+  const problems: string[] = [];
+  const others: string[] = [];
+  const spec = fields(policy.fields["spec"]);
+  const list = Array.isArray(spec["rules"]) ? spec["rules"] : [];
+  for (const [at, raw] of list.entries()) {
+    const rule = fields(raw);
+    const read = ruleOf(policy, spec, rule, at);
+    if (typeof read === "string") problems.push(`${titleOfRule(policy, rule)}: ${read}`);
+    else if (read) rules.push(read);
+    else others.push(stringOf(rule["name"]));
+  }
+  if (rules.length > 0 && others.length > 0) {
+    problems.push(
+      `${titleOfPolicy(policy)}: its rules ${others.join(", ")} copy no Secret or ConfigMap and stay with Kyverno: keep the policy for them`,
+    );
+  }
+  const isOnlyClones = rules.length === list.length && rules.every(({ isWhole }) => isWhole);
+  return { rules, problems, isOnlyClones };
+}
+
+export function titleOfPolicy({ kind, namespace, name }: OldCustom): string {
+  return `${kind} ${namespace === undefined ? name : refText({ namespace, name })}`;
+}
+
+function titleOfRule(policy: OldCustom, rule: RawFields): string {
+  return `${titleOfPolicy(policy)}/${stringOf(rule["name"])}`;
+}
+
+/** Undefined: it clones nothing that moves. A text says why it does not move. */
+function ruleOf(
+  policy: OldCustom,
+  spec: RawFields,
+  rule: RawFields,
+  at: number,
+): CloneRule | string | undefined {
+  const generate = fields(rule["generate"]);
+  if (Array.isArray(generate["foreach"])) {
+    const some = generate["foreach"].some((one) => kindsOf(fields(one)).length > 0);
+    return some
+      ? "it clones for each entry of a list (foreach), which has no counterpart"
+      : undefined;
+  }
+  const kinds = kindsOf(generate);
+  if (kinds.length === 0) return undefined;
+  if (HELM.test(JSON.stringify(rule)))
+    return "it is a template of Helm and cannot be read: run migrate on what it renders";
+  const from = fromOf(generate);
+  if (typeof from === "string") return from;
+  if (policy.namespace !== undefined && policy.namespace === from.namespace)
+    return "a Policy clones inside its own namespace, which is the source's: secretcast makes no copy there";
+  const title = titleOfRule(policy, rule);
+  const name = stringOf(generate["name"]);
+  if (name.includes("{{"))
+    return `its copies are called ${name}: a source has one name for all copies`;
+  const place = placeOf(stringOf(generate["namespace"]), scopeOf(rule));
+  if (typeof place === "string") return place;
+  const existing = generate["generateExisting"] ?? spec["generateExisting"];
+  const path = `/spec/rules/${at}`;
+  const test = { op: "test", path: `${path}/name`, value: stringOf(rule["name"]) };
+  const others = listedKinds(generate).filter((kind) => movedKind(kind) === undefined);
+  const kindsPath = `${path}/generate/cloneList/kinds`;
+  return {
+    title,
+    policy,
+    kinds,
+    rule: stringOf(rule["name"]),
+    from,
+    copyName: from.kind === "one" ? name || from.name : undefined,
+    ...place,
+    sync: syncOf(
+      generate["synchronize"] === true,
+      generate["orphanDownstreamOnPolicyDelete"] === true,
+    ),
+    existing: existing === true || spec["generateExistingOnPolicyUpdate"] === true,
+    disarming: [
+      test,
+      { op: "add", path: `${path}/generate/synchronize`, value: false },
+      { op: "add", path: `${path}/generate/orphanDownstreamOnPolicyDelete`, value: true },
+    ],
+    isWhole: others.length === 0,
+    // Other kinds of the list stay with Kyverno.
+    deleting: [
+      test,
+      others.length === 0
+        ? { op: "remove", path }
+        : { op: "replace", path: kindsPath, value: others },
+    ],
+  };
+}
+
+/** An edit of both fields shows that the rule did synchronize before the move. */
+export function syncOf(synchronizes: boolean, orphans: boolean): CloneRule["sync"] {
+  if (synchronizes) return "follows";
+  return orphans ? "disarmed" : "once";
+}
+
+/** The kinds that move, of those that it clones. */
+function kindsOf(generate: RawFields): readonly ObjectKind[] {
+  const isOne = Object.keys(fields(generate["clone"])).length > 0;
+  const named = new Set(listedKinds(generate).map(movedKind));
+  const one = isOne && named.size === 0 ? stringOf(generate["kind"]) : undefined;
+  return OBJECT_KINDS.filter((kind) => kind === one || named.has(kind));
+}
+
+function listedKinds(generate: RawFields): readonly string[] {
+  return textsOf(fields(generate["cloneList"])["kinds"]) ?? [];
+}
+
+function fromOf(generate: RawFields): CloneRule["from"] | string {
+  const clone = fields(generate["clone"]);
+  const list = fields(generate["cloneList"]);
+  const isList = listedKinds(generate).some((kind) => movedKind(kind) !== undefined);
+  const [namespace, name] = [
+    stringOf((isList ? list : clone)["namespace"]),
+    stringOf(clone["name"]),
+  ];
+  if (`${namespace}${name}`.includes("{{"))
+    return `its source ${refText({ namespace, name })} depends on the trigger: annotate each source by hand`;
+  if (!isList) return { kind: "one", namespace, name };
+  const selector = requirementsText(list["selector"]);
+  return selector === undefined
+    ? "the selector of its cloneList cannot be read"
+    : { kind: "list", namespace, selector };
+}
+
+function requirementsText(selector: unknown): string | undefined {
+  const requirements = requirementsOf(selector ?? {});
+  return typeof requirements === "string" ? undefined : requirements.join(",");
+}
+
+/** Where the copies are. A text says why that cannot be expressed. */
+function placeOf(
+  namespace: string,
+  scope: KyvernoScope,
+): Pick<CloneRule, "scope" | "byNamespace"> | string {
+  const isOther = scope.kind === "listed" && scope.why === OTHER_TRIGGER;
+  if (!isOther && NAMESPACE_NAME.test(namespace)) return { scope, byNamespace: true };
+  if (ITS_NAMESPACE.test(namespace)) {
+    const why = isOther ? OTHER_TRIGGER : "its copies are in a namespace that the trigger names";
+    return { scope: { kind: "listed", why }, byNamespace: false };
+  }
+  if (namespace.includes("{{")) {
+    const why = `its copies are in ${namespace}, which depends on the trigger`;
+    return { scope: { kind: "listed", why }, byNamespace: false };
+  }
+  if (namespace === "") return "it names no namespace for its copies";
+  const targets = {
+    matches: [...factorsOf({ lists: [[namespace]], requirements: [] })],
+    except: [],
+  };
+  return { scope: { kind: "said", targets, later: undefined }, byNamespace: false };
+}
