@@ -455,7 +455,7 @@ export default {
     },
     {
       files: ["model", "namespaces", "patterns", "raw", "standing"].map(
-        (name) => `test/chaos/${name}.ts`,
+        (name) => `test/campaign/model/${name}.ts`,
       ),
       rules: {
         "no-restricted-imports": [

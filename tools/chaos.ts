@@ -7,10 +7,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { chaos, replay } from "../test/chaos/chaos.ts";
-import { clusterChaos } from "../test/chaos/cluster-chaos.ts";
-import { NEWEST_DRAW } from "../test/chaos/draw.ts";
-import { FAILED_SEEDS } from "../test/chaos/failed-seeds.ts";
+import { chaos, replay } from "../test/campaign/chaos.ts";
+import { clusterChaos } from "../test/campaign/cluster-chaos.ts";
+import { NEWEST_DRAW } from "../test/campaign/scripts/draw.ts";
+import { FAILED_SEEDS } from "../test/campaign/scripts/failed-seeds.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { wordsOf } from "./words.ts";
 

@@ -2,7 +2,7 @@
 // control plane, started here, against a hostile tenant and faults. The seed is printed; the same seed
 // gives the same settings, attacks and faults. `--only` takes the attacks and faults whose names hold one
 // of the texts in it. Exit codes: 1 and what was violated, when something was; 3 where no control plane can be had.
-import { hostile } from "../test/hostile/hostile.ts";
+import { hostile } from "../test/campaign/hostile.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { wordsOf } from "./words.ts";
 

@@ -7,11 +7,11 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { drawSoak } from "../test/soak/charts.ts";
-import { longSoak } from "../test/soak/long-soak.ts";
-import { readRecords } from "../test/soak/records.ts";
-import { soak } from "../test/soak/soak.ts";
-import { judgeSoak } from "../test/soak/verdict.ts";
+import { drawSoak } from "../test/campaign/judges/charts.ts";
+import { longSoak } from "../test/campaign/long-soak.ts";
+import { readRecords } from "../test/campaign/judges/records.ts";
+import { soak } from "../test/campaign/soak.ts";
+import { judgeSoak } from "../test/campaign/judges/verdict.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { wordsOf } from "./words.ts";
 

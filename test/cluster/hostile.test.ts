@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assetsFolder } from "../support/api-server/cluster.ts";
-import { hostile } from "../hostile/hostile.ts";
+import { hostile } from "../campaign/hostile.ts";
 
 test("the controller withstands a hostile tenant for three steps, and the watchers see it", async (t) => {
   // Always the same one here, so that this test does not fail by chance.

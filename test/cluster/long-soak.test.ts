@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { longSoak } from "../soak/long-soak.ts";
-import { readRecords } from "../soak/records.ts";
-import { judgeSoak } from "../soak/verdict.ts";
+import { longSoak } from "../campaign/long-soak.ts";
+import { readRecords } from "../campaign/judges/records.ts";
+import { judgeSoak } from "../campaign/judges/verdict.ts";
 import { assetsFolder } from "../support/api-server/cluster.ts";
 
 test("the process on a real API server comes through half a minute of faults to the right state", async (t) => {

@@ -1,0 +1,181 @@
+// The controller under attack: the program as the image runs it, in a child process that is watched as
+// an operator and the kernel see it. When it ends by itself it is started again.
+import { performance } from "node:perf_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import { cpuMs, memory } from "../../../bench/proc.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
+import {
+  spawnController,
+  type ControllerProcess,
+} from "../../support/programs/controller-process.ts";
+import { leaks } from "../../support/programs/eavesdrop.ts";
+import type { Ending } from "../../support/api-server/fault-proxy.ts";
+import { field } from "../../support/api-server/http.ts";
+import { LogJudge } from "../judges/log-judge.ts";
+import type { Violations } from "../judges/violations.ts";
+
+const PROBE_EVERY_MS = 250;
+const HEALTHZ_MS = 1000;
+const MOST_MIB = 384;
+const MOST_PASSES_A_SECOND = 20;
+const PASSES_OVER_MS = 10_000;
+const PAGES = ["/metrics", "/readyz"] as const;
+const STATUS_PAGES = ["", "api/status"] as const;
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+export type SubjectOptions = {
+  readonly endings: Ending;
+  readonly command: readonly string[];
+  readonly kubeconfig: string;
+  readonly flags: FlagValues;
+  readonly violations: Violations;
+  /** Begins every value that must not be told. */
+  readonly marker: string;
+  readonly slackMs: () => number;
+  /** It ended by itself, and is being started again. */
+  readonly onEnd: (told: string) => void;
+};
+
+export class Subject {
+  readonly #options: SubjectOptions;
+  readonly #stop = new AbortController();
+  #process: ControllerProcess;
+  #log: LogJudge;
+  #watching: Promise<void>;
+  #expectedEnd = false;
+  #passes: { readonly at: number; readonly count: number }[] = [];
+  /** Answers of /healthz, in ms. */
+  readonly healthz: number[] = [];
+  peakMiB = 0;
+  /** CPU time of the process that runs now, in ms, and since when it runs. */
+  cpuMs = 0;
+  startedMs = 0;
+  mostPassesASecond = 0;
+  lines = 0;
+
+  constructor(options: SubjectOptions) {
+    this.#options = options;
+    this.#log = new LogJudge(options.violations);
+    this.#process = this.#spawn();
+    this.#watching = this.#watch();
+  }
+
+  /** HOST:PORT of its probes and metrics; undefined until it listens. */
+  get address(): string | undefined {
+    return this.#process.address();
+  }
+
+  async leading(): Promise<boolean> {
+    return (await this.#process.metric("leader_election_master_status").catch(() => 0)) === 1;
+  }
+
+  /** SIGKILL, and started again. */
+  async kill(): Promise<void> {
+    this.#expectedEnd = true;
+    await this.#process.kill();
+    this.#process = this.#spawn();
+    this.#expectedEnd = false;
+  }
+
+  /** SIGTERM; resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    this.#expectedEnd = true;
+    this.#stop.abort();
+    await this.#watching;
+    return this.#process.stop();
+  }
+
+  #spawn(): ControllerProcess {
+    const { endings, kubeconfig, flags, command } = this.#options;
+    this.#passes = [];
+    this.startedMs = performance.now();
+    this.#log.restart();
+    const onLine = (line: string): void => this.#hear(line);
+    return spawnController(endings, kubeconfig, flags, { command, onLine });
+  }
+
+  #hear(line: string): void {
+    this.lines++;
+    this.#heard(line, "a line of its output");
+    this.#log.take(line);
+  }
+
+  #heard(text: string, where: string): void {
+    const { violations, marker } = this.#options;
+    for (const _ of leaks(text, [marker])) violations.add("a value was told", where);
+  }
+
+  async #watch(): Promise<void> {
+    for (let turn = 0; !this.#stop.signal.aborted; turn++) {
+      await delay(PROBE_EVERY_MS);
+      if (!this.#process.running() && !this.#expectedEnd) this.#ended();
+      else {
+        this.#measure();
+        await this.#probe(turn % 4 === 0).catch(() => undefined);
+      }
+    }
+  }
+
+  #ended(): void {
+    const told = this.#log.lastError ?? `peak ${Math.round(this.peakMiB)} MiB`;
+    this.#process = this.#spawn();
+    this.#options.onEnd(told);
+  }
+
+  #measure(): void {
+    try {
+      const { peakMiB } = memory(this.#process.pid);
+      this.cpuMs = cpuMs(this.#process.pid);
+      if (Number.isNaN(peakMiB)) return;
+      if (peakMiB > MOST_MIB && this.peakMiB <= MOST_MIB)
+        this.#options.violations.add("more memory than its limit", `${Math.round(peakMiB)} MiB`);
+      this.peakMiB = Math.max(this.peakMiB, peakMiB);
+    } catch {
+      // It has just ended.
+    }
+  }
+
+  async #probe(withPages: boolean): Promise<void> {
+    const { violations, slackMs } = this.#options;
+    const address = this.#process.address();
+    if (address === undefined) return;
+    const from = performance.now();
+    const { pid } = this.#process;
+    const answer = await fetch(`http://${address}/healthz`).catch(() => undefined);
+    const tookMs = performance.now() - from;
+    // Killed in between, or not yet listening.
+    if (answer === undefined || pid !== this.#process.pid) return;
+    this.healthz.push(tookMs);
+    if (tookMs > HEALTHZ_MS + slackMs())
+      violations.add("/healthz was slow", `${Math.round(tookMs)} ms`);
+    const text = await answer.text();
+    if (!answer.ok) violations.add("/healthz failed", text.trim());
+    if (!withPages) return;
+    const status = this.#process.log.map((line) => field(line, "url")).find(isText);
+    const pages = [
+      ...PAGES.map((page) => `http://${address}${page}`),
+      ...(status === undefined ? [] : STATUS_PAGES.map((page) => `${status}${page}`)),
+    ];
+    for (const page of pages)
+      this.#heard(await (await fetch(page)).text(), `on ${new URL(page).pathname}`);
+    this.#pace(await this.#process.metric("secretcast_syncs_total"));
+  }
+
+  /** Twenty passes a second, on the average of ten seconds. */
+  #pace(count: number): void {
+    const at = performance.now();
+    this.#passes = [
+      ...this.#passes.filter((one) => at - one.at < 2 * PASSES_OVER_MS),
+      { at, count },
+    ];
+    const before = this.#passes.findLast((one) => at - one.at >= PASSES_OVER_MS);
+    if (before === undefined) return;
+    const perSecond = ((count - before.count) / (at - before.at)) * 1000;
+    this.mostPassesASecond = Math.max(this.mostPassesASecond, perSecond);
+    if (perSecond <= MOST_PASSES_A_SECOND) return;
+    const what = `${perSecond.toFixed(1)} passes a second over ten seconds`;
+    this.#options.violations.add("too many passes", what);
+    this.#passes = [];
+  }
+}

@@ -1,0 +1,239 @@
+// The controller on a real API server against a tenant who writes everything that his account can, with
+// faults between. Watchers who know the author of every write assert what the README promises: nobody's
+// Secret touched, honest namespaces right in time, memory, passes, requests and log bounded, the Lease
+// kept, no value told; and in the end, when tenant and faults have stopped, nothing left to write. The
+// same seed gives the same settings, attacks and faults, not the same timing.
+import { setTimeout as delay } from "node:timers/promises";
+import { imageCommand } from "../../bench/image.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { seeded } from "../support/time/random.ts";
+import { openArena, type Arena } from "./stages/arena.ts";
+import { ATTACKS } from "./actors/attacks.ts";
+import { circumstances, flagsFor, inTurns, type Circumstances } from "./circumstances.ts";
+import { faults, type Fault } from "./faults/faults.ts";
+import { quietInTheEnd } from "./quiet.ts";
+import { Subject } from "./controllers/subject.ts";
+import { summarize } from "./summary.ts";
+import { Violations } from "./judges/violations.ts";
+
+export type HostileOptions = {
+  readonly seed: number;
+  /** The folder with etcd, kube-apiserver and kube-controller-manager. */
+  readonly assets: string;
+  /** It ends after so many minutes, or so many steps. */
+  readonly minutes: number;
+  readonly steps?: number;
+  /** Only these attacks and faults: those whose names contain one of these texts, separated by commas. */
+  readonly only?: string;
+  readonly print: (line: string) => void;
+};
+
+const ROUND_MS = 500;
+const LEASE_MS = 15_000;
+/** Two thirds of the time within which a Lease must be renewed. */
+const AWAY_MS = 6600;
+const LEADS_WITHIN_MS = 40_000;
+const APART_MS = 1100;
+const SETTLES_WITHIN_MS = 6000;
+const ENDS_WITHIN_MS = 30_000;
+
+/** Resolves with what was violated; empty when nothing was. */
+export async function hostile(options: HostileOptions): Promise<readonly string[]> {
+  const { seed, print } = options;
+  const around = circumstances(seed);
+  print(`--seed ${seed}: ${JSON.stringify(around)}`);
+  const violations = new Violations(print);
+  const arena = await openArena(options.assets, seed, around, violations);
+  try {
+    await new Run(options, around, arena, violations).play();
+  } finally {
+    await arena.close();
+  }
+  return violations.lines;
+}
+
+class Run {
+  readonly #options: HostileOptions;
+  readonly #around: Circumstances;
+  readonly #arena: Arena;
+  readonly #violations: Violations;
+  readonly #subjects: Subject[] = [];
+  readonly #attacked = new Set<string>();
+  #watching = true;
+
+  constructor(
+    options: HostileOptions,
+    around: Circumstances,
+    arena: Arena,
+    violations: Violations,
+  ) {
+    this.#options = options;
+    this.#around = around;
+    this.#arena = arena;
+    this.#violations = violations;
+  }
+
+  async play(): Promise<void> {
+    const { platform, neighbours, disturbance } = this.#arena;
+    const rounds = this.#rounds();
+    try {
+      await disturbance.during(async () => {
+        await platform.begin();
+        await neighbours.begin();
+        for (let n = 0; n < this.#around.replicas; n++) this.#subjects.push(this.#subject());
+        await this.#somebodyLeads();
+      });
+      await this.#settled(ENDS_WITHIN_MS);
+      await this.#steps();
+      await this.#conclude();
+    } finally {
+      this.#watching = false;
+      // Also when the run itself failed: nothing that is ended below is started again.
+      await Promise.all(this.#subjects.map((subject) => subject.stop()));
+      await rounds;
+    }
+    summarize(this.#options.print, this.#arena, this.#subjects);
+    this.#options.print(`attacks and faults: ${this.#attacked.size}`);
+  }
+
+  async #steps(): Promise<void> {
+    const { seed, minutes, steps = Infinity, only = "" } = this.#options;
+    const texts = only.split(",");
+    const chosen = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] => {
+      const some = all.filter(({ name }) => texts.some((text) => name.includes(text)));
+      return some.length > 0 ? some : all;
+    };
+    const attacks = Object.entries(ATTACKS).map(([name, attack]) => ({ name, attack }));
+    const parts = {
+      ...this.#arena,
+      addresses: () => this.#subjects.flatMap(({ address }) => address ?? []),
+      killLeader: () => this.#killLeader(),
+    };
+    const attackTurns = inTurns(chosen(attacks), seeded(seed + 4));
+    const faultTurns = inTurns(chosen(faults(parts)), seeded(seed + 5));
+    const end = performance.now() + minutes * 60_000;
+    for (let step = 1; step <= steps && performance.now() < end; step++) {
+      const pair = [attackTurns.next().value, attackTurns.next().value];
+      const fault = step % 2 === 0 ? faultTurns.next().value : undefined;
+      const names = [...pair, ...(fault ? [fault] : [])].map(({ name }) => name);
+      this.#violations.step = `step ${step}: ${names.join("; ")}`;
+      for (const name of names) this.#attacked.add(name);
+      this.#arena.tenant.turn = step;
+      await this.#step(step, () => pair.map(({ attack }) => attack(this.#arena.tenant)), fault);
+      await this.#arena.tenant.wipe();
+    }
+    this.#violations.step = "the end";
+  }
+
+  async #step(
+    step: number,
+    attack: () => readonly Promise<void>[],
+    fault: Fault | undefined,
+  ): Promise<void> {
+    const { disturbance } = this.#arena;
+    if (fault?.everywhere === true)
+      // Life goes on when it is over: what it delays is judged from then.
+      await Promise.all([
+        ...attack(),
+        disturbance.during(() => fault.begin()).then(() => this.#life(step)),
+      ]);
+    else {
+      await fault?.begin();
+      await Promise.all([...attack(), this.#life(step)]);
+    }
+    await this.#settled(SETTLES_WITHIN_MS);
+    await fault?.end();
+  }
+
+  /** What honest people do meanwhile. One place is written once a second at most, so these wait. */
+  async #life(step: number): Promise<void> {
+    const { neighbours, platform } = this.#arena;
+    await delay(APART_MS);
+    await neighbours.rotate();
+    await neighbours.fresh();
+    await delay(APART_MS / 2);
+    // What the tenant's Secrets pull from changes as well.
+    if (step % 3 === 0) await platform.rotate("consented");
+    const more = [() => neighbours.come(), () => neighbours.flicker(), () => neighbours.decline()];
+    await more[step % more.length]?.();
+    await neighbours.fresh();
+    await delay(APART_MS);
+    await neighbours.repair();
+  }
+
+  /** Until everything honest is right, or so long. */
+  async #settled(withinMs: number): Promise<void> {
+    const { expectations } = this.#arena;
+    const until = performance.now() + withinMs;
+    while (expectations.pending > 0 && performance.now() < until) await delay(50);
+  }
+
+  async #rounds(): Promise<void> {
+    const { writes, audit, expectations, proxy } = this.#arena;
+    while (this.#watching) {
+      writes.round();
+      audit.round();
+      expectations.round();
+      proxy.forget();
+      await delay(ROUND_MS);
+    }
+  }
+
+  #subject(): Subject {
+    const { kubeconfig, marker, pace, after } = this.#arena;
+    return new Subject({
+      endings: { after },
+      command: imageCommand(),
+      kubeconfig,
+      flags: flagsFor(this.#around),
+      violations: this.#violations,
+      marker,
+      slackMs: () => pace.slackMs(),
+      onEnd: (told) => void this.#ended(told),
+    });
+  }
+
+  /** A Lease is lost by right when the API server was away for about as long as one lasts. */
+  async #ended(told: string): Promise<void> {
+    const { disturbance, pace, lease } = this.#arena;
+    lease.killed();
+    const away = disturbance.lasted(AWAY_MS, 2 * LEASE_MS) || pace.slowestMs() > AWAY_MS;
+    if (away && told.includes("lease"))
+      this.#options.print("the Lease was lost by right: the API server was away too long");
+    else this.#violations.add("the controller ended by itself", told);
+    await disturbance.during(() => this.#somebodyLeads());
+  }
+
+  async #leader(): Promise<Subject | undefined> {
+    for (const subject of this.#subjects) if (await subject.leading()) return subject;
+    return undefined;
+  }
+
+  async #somebodyLeads(): Promise<void> {
+    await eventually("a controller leads", () => this.#leader(), LEADS_WITHIN_MS).catch(() =>
+      this.#violations.add("nobody leads", `for ${LEADS_WITHIN_MS / 1000} s`),
+    );
+  }
+
+  async #killLeader(): Promise<void> {
+    this.#arena.lease.killed();
+    await (await this.#leader())?.kill();
+    await this.#somebodyLeads();
+  }
+
+  async #conclude(): Promise<void> {
+    const { stopTenant, expectations, neighbours, lease } = this.#arena;
+    stopTenant();
+    await neighbours.rotate();
+    await this.#settled(ENDS_WITHIN_MS);
+    const until = performance.now() + ENDS_WITHIN_MS;
+    while (expectations.ending > 0 && performance.now() < until) await delay(50);
+    lease.killed();
+    for (const subject of this.#subjects) {
+      const code = await subject.stop();
+      if (code !== 0) this.#violations.add("a stop that failed", `exit code ${String(code)}`);
+    }
+    await quietInTheEnd(this.#arena, flagsFor(this.#around), this.#violations);
+    expectations.conclude();
+  }
+}

@@ -1,0 +1,156 @@
+// The judge of a long soak is worth what it would find: leaks, delays and deaths are seen to be.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { seeded } from "../../support/time/random.ts";
+import { drawSoak } from "./charts.ts";
+import { readRecords, type Latency, type Sample, type SoakRecord } from "./records.ts";
+import { judgeSoak } from "./verdict.ts";
+
+type Shape = {
+  readonly rssPerHour?: number;
+  /** It comes near to so much more, by a half of the rest each ten minutes. */
+  readonly rssWarming?: number;
+  readonly rssSwing?: number;
+  /** Of it what comes from mapped files. */
+  readonly mappedPerHour?: number;
+  readonly outsidePerHour?: number;
+  /** What is garbage grows; or what is not. */
+  readonly garbagePerHour?: number;
+  readonly heapPerHour?: number;
+  readonly fdsPerHour?: number;
+  readonly msPerHour?: number;
+  readonly more?: readonly SoakRecord[];
+};
+const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
+
+/** Two hours with noise as a process makes it. */
+function run({
+  rssPerHour = 0,
+  rssWarming = 0,
+  rssSwing = 8,
+  mappedPerHour = 0,
+  outsidePerHour = 0,
+  garbagePerHour = 0,
+  heapPerHour = 0,
+  fdsPerHour = 0,
+  msPerHour = 0,
+  more = [END],
+}: Shape) {
+  const chance = seeded(3);
+  const samples = Array.from({ length: 720 }, (_, at): readonly SoakRecord[] => {
+    const s = 10 * at;
+    const hours = s / 3600;
+    const sample: Sample = {
+      kind: "sample",
+      s,
+      life: 1,
+      rssMiB:
+        120 + rssSwing * chance() + rssPerHour * hours + rssWarming * (1 - 0.5 ** (6 * hours)),
+      anonMiB: 70 + 8 * chance() + (rssPerHour - mappedPerHour) * hours,
+      heldMiB: 40 + (rssPerHour - mappedPerHour - outsidePerHour) * hours,
+      heapMiB: 20 + heapPerHour * hours + (6 + garbagePerHour * hours) * chance(),
+      fds: Math.round(30 + 4 * chance() + fdsPerHour * hours),
+      resources: 20,
+      cpuMs: 40 * at,
+      lagP99Ms: 12,
+      copies: 40,
+      wrong: 0,
+      changes: 50 * at,
+      load: 1,
+    };
+    const latency = (what: Latency["what"], calm: boolean, ms: number): Latency => {
+      return { kind: "latency", s, what, calm, ms };
+    };
+    return [
+      sample,
+      latency("fresh namespace", true, 20 + 5 * chance() + msPerHour * hours),
+      latency("changed source", false, 2000),
+    ];
+  });
+  return judgeSoak([...samples.flat(), ...more]);
+}
+
+test("a process whose figures only swing is flat, and the verdict says how sure that is", () => {
+  const { lines, problems } = run({});
+  assert.deepEqual(problems, []);
+  assert.match(lines.join("\n"), /^RSS: 12\d\.\d MiB, slope -?0\.\d\d ± [0-2]\.\d\d MiB\/h/m);
+  assert.ok(lines.includes("said"));
+});
+
+test("memory that grew, and in the last quarter certainly does no more, is no leak, and both are told", () => {
+  const { lines, problems } = run({ rssWarming: 240, rssSwing: 1 });
+  assert.deepEqual(problems, []);
+  assert.match(lines.join("\n"), /^RSS: .*slope [2-9]\.\d\d ± /m);
+  assert.match(lines.join("\n"), /^RSS, in the last quarter: slope -?[01]\.\d\d ± /m);
+});
+
+test("memory that grows by less in the last quarter than before, and by too much, is a leak", () => {
+  const { problems } = run({ rssWarming: 240, rssPerHour: 2.5, rssSwing: 1 });
+  assert.match(problems.join("\n"), /^it grows: RSS/m);
+});
+
+test("memory that grows by ten MiB an hour is a leak", () => {
+  assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS/m);
+});
+
+test("what comes from mapped files is told apart from the rest of it", () => {
+  const mapped = run({ rssPerHour: 10, mappedPerHour: 10 }).problems.join("\n");
+  assert.match(mapped, /^it grows: RSS: /m);
+  assert.doesNotMatch(mapped, /but for mapped files/);
+  assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS but for mapped files/m);
+});
+
+test("what grows outside of V8's heap is told apart from a heap that V8 holds more of", () => {
+  assert.doesNotMatch(run({ rssPerHour: 10 }).problems.join("\n"), /outside V8/);
+  const outside = run({ rssPerHour: 10, outsidePerHour: 10 });
+  assert.match(outside.problems.join("\n"), /^it grows: outside V8's heap/m);
+});
+
+test("of the heap garbage that grows is told as such, and what a collection leaves by itself", () => {
+  const garbage = run({ garbagePerHour: 8 });
+  assert.match(garbage.problems.join("\n"), /^it grows: heap in use/m);
+  assert.doesNotMatch(garbage.problems.join("\n"), /collections/);
+  assert.match(run({ heapPerHour: 4 }).problems.join("\n"), /^it grows: heap that collections/m);
+});
+
+test("sockets that stay open are a leak", () => {
+  assert.match(run({ fdsPerHour: 6 }).problems.join("\n"), /^it grows: open files/m);
+});
+
+test("what takes twice as long in the end is drift", () => {
+  assert.match(
+    run({ msPerHour: 40 }).problems.join("\n"),
+    /^it became slower: fresh namespace, first quarter p50 3\d/m,
+  );
+});
+
+test("a process that ends by itself is a problem, unless it had lost its Lease", () => {
+  const ended = (last: string): readonly SoakRecord[] => [
+    { kind: "ended", s: 100, life: 1, code: 1, last },
+    END,
+  ];
+  assert.deepEqual(run({ more: ended('{"msg":"lost the lease"}') }).problems, []);
+  const [problem] = run({ more: ended('{"msg":"heap out of memory"}') }).problems;
+  assert.match(problem ?? "", /^it ended at 100 s with 1/);
+});
+
+test("what was wrong in the end is in the verdict, and so is that there was no end", () => {
+  const wrong: SoakRecord = { kind: "end", s: 1, wrong: ["team-1/s1: missing"], said: [] };
+  assert.deepEqual(run({ more: [wrong] }).problems, ["team-1/s1: missing"]);
+  assert.match(run({ more: [] }).lines.join("\n"), /has not ended/);
+  assert.deepEqual(judgeSoak([]).problems, ["there are no samples"]);
+});
+
+test("records are read up to the line that was cut short, and drawn", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-records-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "soak.jsonl");
+  const latency = { kind: "latency", s: 60, what: "fresh namespace", ms: 20, calm: true };
+  writeFileSync(file, `${JSON.stringify(latency)}\n${JSON.stringify(END)}\n{"kind":"sam`);
+  const records = readRecords(file);
+  assert.deepEqual(records, [latency, END]);
+  assert.equal(drawSoak(records, folder).length, 4);
+});

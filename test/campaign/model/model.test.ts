@@ -1,0 +1,309 @@
+// The judges of chaos are worth what they would find: worlds and writes that are wrong are seen to be.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { wrongAtRest } from "../judges/rest-judge.ts";
+import { Slots } from "../judges/slots.ts";
+import { slotOf, type Flags, type Raw, type Texts, type World } from "./raw.ts";
+import { PLAIN_FLAGS } from "../scripts/script.ts";
+import { wrongWrite } from "../judges/write-judge.ts";
+
+/** All that the model is made of; raw.ts decides nothing of the contract and is not counted. */
+const MODEL = ["model.ts", "namespaces.ts", "patterns.ts", "standing.ts"];
+const MOST_LINES = 350;
+const textOf = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
+
+test(`the model is at most ${MOST_LINES} lines that are neither blank nor a comment`, () => {
+  const lines = MODEL.flatMap((file) => textOf(file).split("\n"));
+  const ofCode = lines.filter((line) => !/^\s*($|\/\/|\/\*\*|\*)/.test(line));
+  assert.ok(ofCode.length <= MOST_LINES, `${ofCode.length} lines`);
+});
+
+test("nothing is imported by the model that is not counted", () => {
+  const imported = [...MODEL, "raw.ts"].flatMap((file) =>
+    [...textOf(file).matchAll(/ from "\.\/(.+)";/g)].map(([, name]) => name),
+  );
+  assert.deepEqual(new Set(["model.ts", ...imported]), new Set([...MODEL, "raw.ts"]));
+});
+
+const FLAGS: Flags = {
+  ...PLAIN_FLAGS,
+  sourceNamespaces: "shared",
+  ownNamespace: "controller",
+  list: undefined,
+};
+const P = "secretcast.io/";
+
+function secret(place: string, words: Texts, data: Texts = { key: "dmFsdWU=" }): Raw {
+  const [namespace = "", name = ""] = place.split("/");
+  const annotations = Object.fromEntries(
+    Object.entries(words).map(([word, value]) => [P + word, value]),
+  );
+  const ours = "source" in words ? { "app.kubernetes.io/managed-by": "secretcast" } : {};
+  const uid = `uid of ${place}`;
+  const metadata = { namespace, name, uid, resourceVersion: place, annotations, labels: ours };
+  return { kind: "Secret", metadata, data, type: "Opaque" };
+}
+
+function entries(count: number): Texts {
+  return Object.fromEntries(Array.from({ length: count }, (_, no) => [`entry-${no}`, "dmFsdWU="]));
+}
+
+function copy(place: string, of: string, words: Texts = {}, data?: Texts): Raw {
+  const marks = {
+    source: of,
+    "source-uid": `uid of ${of}`,
+    "placed-at": place,
+    "source-version": "1",
+  };
+  return secret(place, { ...marks, ...words }, data);
+}
+
+function world(...objects: readonly Raw[]): World {
+  const names = ["shared", "team-a", "team-b", "controller", "kube-system"];
+  const namespaces = names.map((name) => {
+    const metadata = { name, uid: name, resourceVersion: "1" };
+    return [name, { metadata }] as const;
+  });
+  const placed = objects.map((raw) => {
+    const { namespace, name } = raw.metadata;
+    return [`${namespace}/${name}`, raw] as const;
+  });
+  return { kind: "Secret", namespaces: new Map(namespaces), objects: new Map(placed) };
+}
+
+const SOURCE = secret("shared/one", { to: "team-*" });
+const BOTH = [copy("team-a/one", "shared/one"), copy("team-b/one", "shared/one")] as const;
+
+const WORLDS: Readonly<Record<string, readonly [readonly Raw[], RegExp | undefined]>> = {
+  "all as it must be": [[SOURCE, ...BOTH], undefined],
+  "a copy that is missing": [[SOURCE, BOTH[0]], /team-b\/one: the copy of shared\/one is missing/],
+  "a copy that holds something else": [
+    [SOURCE, BOTH[0], copy("team-b/one", "shared/one", {}, { key: "b3RoZXI=" })],
+    /team-b\/one: no copy .*data/,
+  ],
+  "a copy without its source": [[BOTH[0]], /nobody wants/],
+  "a copy that was to be kept, without its source": [
+    [copy("team-a/one", "shared/one", { "on-delete": "keep" })],
+    /nobody wants/,
+  ],
+  "a copy of a source that is refused": [
+    [secret("shared/one", { to: "team-*", "to-selecter": "x" }), BOTH[0]],
+    undefined,
+  ],
+  "a copy of a source out of scope": [[copy("team-a/one", "elsewhere/one")], undefined],
+  "a copy with a mark of a newer version": [
+    [copy("team-a/one", "shared/one", { future: "x" })],
+    undefined,
+  ],
+  "a stranger in the way": [[SOURCE, BOTH[0], secret("team-b/one", {})], undefined],
+  "a stranger who lets it be adopted": [
+    [SOURCE, BOTH[0], secret("team-b/one", { adopt: "shared/one" })],
+    /team-b\/one: no copy/,
+  ],
+  "a stranger who lets it be adopted, with a word that nobody knows": [
+    [SOURCE, BOTH[0], secret("team-b/one", { adopt: "shared/one", "to-selecter": "x" })],
+    undefined,
+  ],
+  "a copy that names another source than the one that has the place": [
+    [SOURCE, BOTH[0], copy("team-b/one", "shared/two")],
+    /team-b\/one: no copy of shared\/one as it must be \(source, source-uid\)/,
+  ],
+  "a copy without the version that it was made of": [
+    [SOURCE, BOTH[0], copy("team-b/one", "shared/one", { "source-version": "" })],
+    /source-version/,
+  ],
+  "a copy of a source that is paused": [
+    [secret("shared/one", { to: "nobody", paused: "true" }), BOTH[0]],
+    undefined,
+  ],
+  "a copy by an entry, without a list": [
+    [copy("team-a/one", "shared/one", { entry: "gone" })],
+    undefined,
+  ],
+  "a copy of a source with more globs than a list may hold": [
+    [secret("shared/one", { to: `team-*${",no-*".repeat(100)}` }), BOTH[0]],
+    undefined,
+  ],
+  "a copy that is missing, of a source with as many globs as a list may hold": [
+    [secret("shared/one", { to: `team-*${",no-*".repeat(99)}` }), BOTH[0]],
+    /team-b\/one: the copy of shared\/one is missing/,
+  ],
+  "a copy of a source whose renames make more of it than a copy may hold": [
+    [secret("shared/one", { to: "team-*", keys: "a=key,b=key" }, { key: "A".repeat(800_000) })],
+    undefined,
+  ],
+  "a copy that is missing, of a source with as many entries as there may be": [
+    [secret("shared/one", { to: "team-a" }, entries(1000))],
+    /team-a\/one: the copy of shared\/one is missing/,
+  ],
+  "a source with more entries than there may be": [
+    [secret("shared/one", { to: "team-a" }, entries(1001))],
+    undefined,
+  ],
+  "what is pulled, where it would be more than there may be": [
+    [
+      secret("shared/one", { allow: "*" }),
+      secret("team-a/mine", { from: "shared/one" }, entries(1000)),
+    ],
+    undefined,
+  ],
+  "a copy that carries a label which is never copied": [
+    [
+      secret("shared/one", { to: "team-a", "copy-labels": "*" }),
+      copy("team-a/one", "shared/one", { "copied-keys": "label:owner" }),
+    ],
+    /copied-keys/,
+  ],
+  "a pulling Secret that was not filled": [
+    [secret("shared/one", { allow: "*" }), secret("team-a/mine", { from: "shared/one" }, {})],
+    /key was not pulled/,
+  ],
+  "what was pulled, without consent": [
+    [secret("team-a/mine", { from: "shared/one", "pulled-keys": "key" })],
+    /may not pull any more/,
+  ],
+};
+
+for (const [name, [objects, expected]] of Object.entries(WORLDS))
+  test(`the model on ${name}`, () => {
+    const wrong = wrongAtRest(world(...objects), FLAGS);
+    if (expected) assert.match(wrong.join("\n"), expected);
+    else assert.deepEqual(wrong, []);
+  });
+
+type Case = {
+  readonly before: Raw;
+  readonly method: "DELETE" | "PATCH" | "POST";
+  readonly after?: Raw;
+  readonly source?: Raw;
+  readonly conditions?: object;
+  /** What the source became, one after the other, a while before the write. */
+  readonly became?: readonly Readonly<Record<string, string>>[];
+};
+const conditions = ({ metadata: { uid, resourceVersion } }: Raw) => ({ uid, resourceVersion });
+const NOW_MS = 3_600_000;
+const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
+  "a delete of a copy whose source is gone": [{ before: BOTH[0], method: "DELETE" }, undefined],
+  "a delete of a stranger's": [{ before: secret("team-a/x", {}), method: "DELETE" }, /not ours/],
+  "a delete of a copy that is wanted": [
+    { before: BOTH[0], method: "DELETE", source: SOURCE },
+    /wanted, frozen or paused/,
+  ],
+  "a delete without a version": [
+    { before: BOTH[0], method: "DELETE", conditions: { uid: "uid" } },
+    /without a resourceVersion/,
+  ],
+  "a delete of a copy that was to be kept": [
+    { before: copy("team-a/one", "shared/one", { "on-delete": "keep" }), method: "DELETE" },
+    /to be kept/,
+  ],
+  "a delete of a copy that was to be kept, of a source that says nothing any more": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "*", "on-delete": "keep" }, { allow: "*" }],
+    },
+    /to be kept/,
+  ],
+  "a delete of a copy that was to be kept, of a source that says otherwise by now": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "*", "on-delete": "keep" }, { to: "team-b" }],
+    },
+    undefined,
+  ],
+  "a delete of a copy that was to be kept, of what is no source and says otherwise": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "*", "on-delete": "keep" }, { "on-delete": "delete" }],
+    },
+    undefined,
+  ],
+  "a delete of a copy whose source says by now that copies are kept": [
+    {
+      before: BOTH[0],
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "nobody", "on-delete": "keep" }],
+    },
+    /says that it is kept/,
+  ],
+  "a delete of a copy whose source is a pulling Secret by now, which keeps what it was filled with":
+    [
+      {
+        before: BOTH[0],
+        method: "DELETE",
+        source: SOURCE,
+        became: [{ from: "shared/other", "on-delete": "keep" }],
+      },
+      undefined,
+    ],
+  "a delete of a copy that was to be kept, of a source that is a pulling Secret by now": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [
+        { to: "*", "on-delete": "keep" },
+        { from: "shared/other", "on-delete": "delete" },
+      ],
+    },
+    /to be kept/,
+  ],
+  "an update that brings what the source never held": [
+    {
+      before: BOTH[0],
+      method: "PATCH",
+      source: SOURCE,
+      after: copy("team-a/one", "shared/one", {}, { key: "b3RoZXI=" }),
+    },
+    /never held this/,
+  ],
+  "a create where the source never wanted a copy": [
+    {
+      before: BOTH[0],
+      method: "POST",
+      source: SOURCE,
+      after: copy("kube-system/one", "shared/one"),
+    },
+    /never wanted this place/,
+  ],
+};
+
+for (const [
+  name,
+  [{ before, method, after, source, became = [], conditions: given }, expected],
+] of Object.entries(WRITES))
+  test(`the judge on ${name}`, () => {
+    const slots = new Slots();
+    const objects = source ? [before, source] : [before];
+    const made = world(...objects);
+    for (const raw of made.namespaces.values())
+      slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
+    for (const raw of made.objects.values()) slots.note(slotOf(raw), raw, Number.NEGATIVE_INFINITY);
+    for (const [at, words] of became.entries())
+      slots.note("Secret shared/one", secret("shared/one", words), NOW_MS - 60_000 + at);
+    const { namespace, name: own } = (after ?? before).metadata;
+    const path = `/api/v1/namespaces/${namespace}/secrets${method === "POST" ? "" : `/${own}`}`;
+    const held = given ?? conditions(before);
+    const body = method === "DELETE" ? { preconditions: held } : { metadata: held };
+    const answer = after
+      ? { ...after, metadata: { ...after.metadata, resourceVersion: "later" } }
+      : before;
+    const wrong = wrongWrite({ method, path, body, what: "a write" }, answer, slots, {
+      now: NOW_MS,
+      flags: FLAGS,
+      graceMs: 10_000,
+      sourceGraceMs: 10_000,
+      holdMs: 0,
+      listSlot: "ConfigMap controller/secretcast-sources",
+    });
+    if (expected) assert.match(wrong ?? "", expected);
+    else assert.equal(wrong, undefined);
+  });

@@ -1,0 +1,165 @@
+// All that a run stands on: a control plane of its own, the accounts of controller and tenant, the proxy
+// between, the watchers and the actors. `close` ends whatever was begun, in reverse order.
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { controllerAccount } from "../../support/api-server/account.ts";
+import { openCluster } from "../../support/api-server/cluster.ts";
+import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
+import { startFaultProxy, type FaultProxy } from "../../support/api-server/fault-proxy.ts";
+import { field, type Http } from "../../support/api-server/http.ts";
+import { kubeConfigFor, kubeConfigText } from "../../support/kube/kubeconfig-text.ts";
+import { seeded } from "../../support/time/random.ts";
+import { Admission } from "../faults/admission.ts";
+import { AuditJudge } from "../judges/audit-judge.ts";
+import { everybodyPublishes, type Circumstances } from "../circumstances.ts";
+import { Disturbance } from "../faults/disturbance.ts";
+import { Expectations, type Change } from "../judges/expectations.ts";
+import { LeaseWatch } from "../judges/lease-watch.ts";
+import { Neighbours } from "../actors/neighbours.ts";
+import { Pace } from "../judges/pace.ts";
+import { Platform } from "../actors/platform.ts";
+import { Tenant, tenantToken } from "../actors/tenant.ts";
+import { Versions } from "../judges/versions.ts";
+import type { Violations } from "../judges/violations.ts";
+import { WriteJudge } from "../judges/request-judge.ts";
+
+const BINDING = "validatingadmissionpolicybinding/secretcast-guardrail";
+const ETCD_BYTES = 8 * 2 ** 30;
+
+export type Arena = {
+  readonly cluster: ControlPlane;
+  readonly admin: Http;
+  readonly proxy: FaultProxy;
+  /** Kubeconfigs of the controller's account: by way of the proxy, and past it. */
+  readonly kubeconfig: string;
+  readonly direct: string;
+  readonly marker: string;
+  readonly disturbance: Disturbance;
+  readonly pace: Pace;
+  readonly lease: LeaseWatch;
+  readonly audit: AuditJudge;
+  readonly writes: WriteJudge;
+  readonly expectations: Expectations;
+  readonly platform: Platform;
+  readonly neighbours: Neighbours;
+  readonly tenant: Tenant;
+  readonly admission: Admission;
+  /** The tenant stops at once. */
+  readonly stopTenant: () => void;
+  readonly after: (end: () => Promise<void>) => void;
+  readonly close: () => Promise<void>;
+};
+
+export async function openArena(
+  assets: string,
+  seed: number,
+  around: Circumstances,
+  violations: Violations,
+): Promise<Arena> {
+  const ends: (() => Promise<void>)[] = [];
+  const after = (end: () => Promise<void>): void => void ends.unshift(end);
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0)) await end();
+  };
+  try {
+    return { ...(await furnish(assets, seed, around, violations, after)), after, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function furnish(
+  assets: string,
+  seed: number,
+  around: Circumstances,
+  violations: Violations,
+  after: Arena["after"],
+): Promise<Omit<Arena, "after" | "close">> {
+  const cluster = await startControlPlane(assets, { etcdQuotaBytes: ETCD_BYTES });
+  after(() => cluster.stop());
+  const direct = await controllerAccount(cluster);
+  if (!around.guardrail)
+    execFileSync("kubectl", ["--kubeconfig", cluster.kubeconfig, "delete", BINDING], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  const admin = openCluster(cluster);
+  after(() => admin.close());
+  const stop = new AbortController();
+  const optIn = everybodyPublishes(around);
+  const marker = `planted-${randomBytes(12).toString("hex")}-`;
+  const proxy = await proxyFor(cluster, direct, after);
+  const kubeconfig = join(dirname(direct), "proxied.kubeconfig");
+  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)), { mode: 0o600 });
+
+  const pace = new Pace(admin, stop.signal);
+  const versions = new Versions(admin, stop.signal);
+  const lease = new LeaseWatch(admin, violations, stop.signal);
+  const writes = new WriteJudge(versions, violations);
+  proxy.onWrite = (write) => writes.take(write);
+  const disturbance = new Disturbance();
+  const slackMs = (): number => pace.slackMs();
+  const disturbedMs = (change: Change): number => disturbance.disturbedMs(change);
+  const expectations = new Expectations(violations, { slackMs, disturbedMs });
+  const platform = new Platform(admin, { chance: seeded(seed + 1), marker });
+  const neighbours = new Neighbours({
+    admin,
+    platform,
+    expectations,
+    violations,
+    chance: seeded(seed + 2),
+    graceMs: around.graceMs,
+    optIn,
+  });
+  const tenantStop = new AbortController();
+  const token = await tenantToken(admin, optIn ? "true" : undefined);
+  const tenant = new Tenant(cluster, token, {
+    chance: seeded(seed + 3),
+    marker,
+    stop: tenantStop.signal,
+  });
+  const admission = new Admission(admin);
+  await admission.listen();
+  after(async () => {
+    stop.abort();
+    tenantStop.abort();
+    await Promise.all([tenant.close(), admission.close(), neighbours.stop()]);
+    await Promise.all([pace.ended(), versions.ended(), lease.ended()]);
+  });
+  const audit = new AuditJudge(cluster.auditLog, violations);
+  const stopTenant = (): void => tenantStop.abort();
+  return {
+    cluster,
+    admin,
+    proxy,
+    kubeconfig,
+    direct,
+    marker,
+    disturbance,
+    pace,
+    lease,
+    audit,
+    writes,
+    expectations,
+    platform,
+    neighbours,
+    tenant,
+    admission,
+    stopTenant,
+  };
+}
+
+/** With the controller's credentials, which go on with each request. */
+function proxyFor(
+  cluster: ControlPlane,
+  kubeconfig: string,
+  after: Arena["after"],
+): Promise<FaultProxy> {
+  const config: unknown = JSON.parse(readFileSync(kubeconfig, "utf8"));
+  const authorization = `Bearer ${String(field(config, "users", 0, "user", "token"))}`;
+  const ca = readFileSync(cluster.caFile, "utf8");
+  const upstream = { url: cluster.url, headers: { authorization }, ca, keepAlive: true };
+  return startFaultProxy({ after }, upstream);
+}

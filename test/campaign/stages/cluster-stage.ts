@@ -1,0 +1,264 @@
+// Plays scripts on a real API server, in real time: the same users, controllers in this process behind
+// faults that can be made there, the same model. One script begins in the world that the one before left.
+// Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
+import { setTimeout as delay } from "node:timers/promises";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
+import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { LEASES, resourcePath } from "../../../src/kube/rest/resource.ts";
+import { systemClock } from "../../../src/kube/time/clock.ts";
+import { seeded } from "../../support/time/random.ts";
+import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "../actors/actors.ts";
+import { Deployment, type Write } from "../controllers/deployment.ts";
+import { ReceiptJudge } from "../judges/receipt-judge.ts";
+import { wrongAtRest } from "../judges/rest-judge.ts";
+import { isHeld, reservedBy, type Flags, type Raw } from "../model/raw.ts";
+import { SecondRelease } from "../actors/second-release.ts";
+import { isUsers, type Circumstance, type FlagSet, type Script } from "../scripts/script.ts";
+import { SeenWorld } from "../judges/seen-world.ts";
+import { Slots } from "../judges/slots.ts";
+import { valuesOf } from "../faults/weather.ts";
+import { wrongWrite } from "../judges/write-judge.ts";
+
+const GRACE_MS = 1000;
+const HOLD_MS = 2000;
+/** So much later than the controller we may have heard of a change. */
+const HEARING_MS = 700;
+const LONGEST_WAIT_MS = 300;
+const LONGEST_FAULT_MS = 1500;
+const LONGEST_TOUCH_MS = 3000;
+/** The longest back-off is five minutes. */
+const REST_MOST_MS = 8 * 60_000;
+const QUIET_MS = 4000;
+const COMES_AGAIN_MS = 300;
+const POLL_MS = 100;
+/** A watch is begun anew after half a minute at most. */
+const UNHEARD_MOST_MS = 45_000;
+const LIST_SLOT = `ConfigMap ${OWN_NAMESPACE}/${SOURCE_LIST}`;
+
+/** What befalls a control plane; each resolves when it is there again. */
+export type ServerFaults = {
+  /** etcd forgets all but what is there now. */
+  readonly compact: () => Promise<void>;
+  readonly killApiServer: () => Promise<void>;
+  readonly killEtcd: () => Promise<void>;
+};
+
+/** How a script ended. */
+export type End = {
+  /** Empty: nothing was. */
+  readonly wrong: readonly string[];
+  /** Writes that were carried out for the controller. */
+  readonly writes: number;
+  /** Of the API server and of etcd. */
+  readonly kills: number;
+};
+
+export class ClusterStage {
+  readonly #client: ApiClient;
+  readonly #faults: ServerFaults;
+  readonly #actors: Actors;
+  readonly #world: SeenWorld;
+  readonly #wrong: string[] = [];
+  #slots = new Slots();
+  #writes: Write[] = [];
+  /** Of the server, in this script. */
+  #kills = 0;
+
+  constructor(client: ApiClient, faults: ServerFaults) {
+    this.#client = client;
+    this.#faults = faults;
+    this.#actors = new Actors(client);
+    this.#world = new SeenWorld({
+      client,
+      onChange: (slot, raw) => this.#slots.note(slot, raw, systemClock.monotonic()),
+      onLost: (why) => this.#wrong.push(why),
+    });
+  }
+
+  /** Follows the world until `signal` aborts. */
+  async begin(signal: AbortSignal): Promise<void> {
+    await this.#world.begin(signal);
+    await this.#actors.begin();
+  }
+
+  async play(script: Script): Promise<End> {
+    this.#wrong.length = 0;
+    this.#writes = [];
+    this.#kills = 0;
+    this.#slots = new Slots();
+    for (const [slot, raw] of this.#world.objects)
+      this.#slots.note(slot, raw, Number.NEGATIVE_INFINITY);
+    let { flags } = script;
+    const contract = (): Flags => ({
+      ...flags,
+      ownNamespace: OWN_NAMESPACE,
+      list: this.#world.objects.get(LIST_SLOT),
+    });
+    const receipts = new ReceiptJudge(systemClock, seeded(script.chance + 2), (what) =>
+      this.#wrong.push(what),
+    );
+    const deployment = new Deployment({
+      server: this.#client,
+      clock: systemClock,
+      replicas: script.replicas,
+      chance: seeded(script.chance),
+      wait: (ms) => delay(ms),
+      pollMs: POLL_MS,
+      comesAgainMs: COMES_AGAIN_MS,
+      given: () => givenTo(flags, script),
+      contract,
+      receipts: () => receipts.stream(),
+      onWrite: (write) => {
+        this.#writes.push(write);
+        receipts.written(write);
+      },
+      onWrong: (what) => this.#wrong.push(what),
+    });
+    const second = new SecondRelease({
+      server: this.#client,
+      clock: systemClock,
+      actors: this.#actors,
+      onWrong: (what) => this.#wrong.push(what),
+    });
+    deployment.start();
+    for (const step of script.steps) {
+      if (step.kind === "roll out") ({ flags } = step);
+      if (isUsers(step)) await this.#actors.take(step);
+      else if (step.kind === "second release") await second.install(step.entries);
+      else await this.#happen(step, deployment);
+    }
+    await this.#rest(deployment, contract, receipts);
+    second.stop();
+    // What was written and written over while the judge heard nothing is known by its answer.
+    for (const { request, answer } of this.#writes)
+      if (request.method !== "DELETE") this.#slots.know(answer);
+    for (const { request, answer, now, flags: started } of this.#writes) {
+      const graceMs = GRACE_MS - HEARING_MS;
+      const waits = { graceMs, sourceGraceMs: graceMs, holdMs: Math.max(0, HOLD_MS - HEARING_MS) };
+      const around = { now, flags: started, ...waits, listSlot: LIST_SLOT };
+      const wrong = wrongWrite(request, answer, this.#slots, around);
+      if (wrong !== undefined) this.#wrong.push(`${request.method} ${request.path}: ${wrong}`);
+    }
+    return { wrong: [...this.#wrong], writes: this.#writes.length, kills: this.#kills };
+  }
+
+  async #happen(
+    step: Exclude<Circumstance, { kind: "second release" }>,
+    deployment: Deployment,
+  ): Promise<void> {
+    switch (step.kind) {
+      case "pass":
+      case "moment":
+        return delay(Math.min(step.ms, LONGEST_WAIT_MS));
+      case "requests":
+        return deployment.weather({ ...step, ms: Math.min(step.ms, LONGEST_FAULT_MS) });
+      case "watches":
+        if (step.fault === "compact") await this.#faults.compact();
+        if (step.fault === "reboot") await this.#reboot();
+        // A deaf watch is found out after minutes, and the server's lists are not ours to age.
+        return deployment.watches(step.fault === "expire" ? "expire" : "cut");
+      case "once":
+        return deployment.runOnce();
+      case "dies after":
+        return deployment.diesAfter(step.method);
+      case "touch": {
+        const { namespace, name, of, everyMs, ms } = step;
+        for (let passed = 0; passed < Math.min(ms, LONGEST_TOUCH_MS); passed += everyMs) {
+          await this.#actors.touch(namespace, name, of);
+          await delay(everyMs);
+        }
+        return undefined;
+      }
+      case "restore":
+        // Half a minute, and the end of the judge's own watch: test/cluster/restarts.test.ts does it.
+        return deployment.watches("cut");
+      case "jump": {
+        const replica = deployment.numbered(step.replica);
+        if (replica) replica.clock.skewMs += step.ms;
+        return undefined;
+      }
+      case "restart":
+        return deployment.restart(deployment.numbered(step.replica), step.how);
+      case "roll out":
+        for (const replica of deployment.replicas) await deployment.restart(replica, "stop");
+        return undefined;
+    }
+  }
+
+  // Seconds of real time: in a script the first takes the API server, the second etcd, and the others
+  // only the history.
+  async #reboot(): Promise<void> {
+    const { compact, killApiServer, killEtcd } = this.#faults;
+    const kill = [killApiServer, killEtcd][this.#kills];
+    if (kill) {
+      this.#kills++;
+      // What users did is heard of by then.
+      await delay(HEARING_MS);
+      await kill();
+      const until = systemClock.monotonic() + UNHEARD_MOST_MS;
+      while (!this.#world.follows && systemClock.monotonic() < until) await delay(POLL_MS);
+    }
+    await compact();
+  }
+
+  // No fault any more; until all is as it must be, nobody writes, and one who comes anew does not.
+  async #rest(
+    deployment: Deployment,
+    contract: () => Flags,
+    receipts: ReceiptJudge,
+  ): Promise<void> {
+    deployment.weather();
+    await this.#actors.letGo([...this.#world.objects.values()].filter(isHeld));
+    // Before all is heard of again a world may be right by chance.
+    const heardUntil = systemClock.monotonic() + UNHEARD_MOST_MS;
+    do {
+      deployment.reset();
+      await delay(POLL_MS);
+    } while (!(deployment.hears && this.#world.follows) && systemClock.monotonic() < heardUntil);
+    const until = systemClock.monotonic() + REST_MOST_MS;
+    let wrong: readonly string[] = ["not looked at"];
+    while (wrong.length > 0 && systemClock.monotonic() < until) {
+      await delay(1000);
+      const reserved = reservedBy(await this.#lease());
+      const worlds = this.#world.worlds();
+      wrong = worlds.flatMap((world) => wrongAtRest({ ...world, reserved }, contract()));
+      if (wrong.length === 0) wrong = receipts.wrongAtRest(worlds, contract());
+    }
+    this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
+    await deployment.onceEnds();
+    await deployment.look();
+    await delay(QUIET_MS);
+    await this.#silence("while all was quiet");
+    deployment.finish();
+    for (const replica of deployment.replicas) await deployment.stop(replica);
+    const fresh = deployment.startAnother();
+    await this.#silence("of one who came anew");
+    await deployment.stop(fresh);
+  }
+
+  async #lease(): Promise<Raw | undefined> {
+    const path = resourcePath(LEASES, OWN_NAMESPACE, "secretcast");
+    try {
+      return await this.#client.request<Raw>({ method: "GET", path, what: "the Lease" });
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  async #silence(when: string): Promise<void> {
+    const before = this.#writes.length;
+    await delay(QUIET_MS);
+    for (const { request } of this.#writes.slice(before))
+      this.#wrong.push(`${request.method} ${request.path} ${when}`);
+  }
+}
+
+const givenTo = (flags: FlagSet, { replicas }: Script): FlagValues => ({
+  ...valuesOf(flags),
+  "delete-grace": `${GRACE_MS}ms`,
+  "source-grace": `${GRACE_MS}ms`,
+  "delete-hold": `${HOLD_MS}ms`,
+  "leader-elect": replicas > 1,
+});

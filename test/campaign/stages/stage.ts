@@ -1,0 +1,363 @@
+// Plays a script: on an API server in memory and a fake clock, with replicas of the controller, the
+// actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
+// compares the world with the model.
+import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../../src/kube/rest/resource.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
+import type { StorageChange } from "../../../src/sandbox/storage/storage.ts";
+import type { RequestFault } from "../../support/controller/faulty-client.ts";
+import { SandboxApi } from "../../support/controller/sandbox-api.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
+import { seeded } from "../../support/time/random.ts";
+import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "../actors/actors.ts";
+import { SecondRelease } from "../actors/second-release.ts";
+import { Deployment, type Write } from "../controllers/deployment.ts";
+import { ReceiptJudge } from "../judges/receipt-judge.ts";
+import { wrongAtRest } from "../judges/rest-judge.ts";
+import type { Replica } from "../controllers/replica.ts";
+import {
+  isUsers,
+  type ChaosStep,
+  type Circumstance,
+  type FlagSet,
+  type Script,
+} from "../scripts/script.ts";
+import { Slots } from "../judges/slots.ts";
+import { isHeld, reservedBy, slotOf, type Flags, type Raw, type World } from "../model/raw.ts";
+import { valuesOf } from "../faults/weather.ts";
+import { wrongWrite } from "../judges/write-judge.ts";
+
+const REST_STEP_MS = 10_000;
+/** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
+const REST_MOST_MS = 30 * 60_000;
+/** A watch that says nothing more is found out by then, and begun anew. */
+const DEAF_MS = 300_000;
+/** So long a page of a list is waited for, the longest of all that may hang. */
+const UNANSWERED_MS = 60_000;
+/** Removals that were held are made within this time. */
+const LOOK_MS = 30_000;
+/** So long an API server is away that starts anew. */
+const REBOOT_MS = 4000;
+const COMES_AGAIN_MS = 1000;
+const QUIET_MS = 30_000;
+/** A Lease that was given back is taken at once. */
+const ONCE_MS = 30_000;
+/** Longer than `--resync`, by default 10 minutes and a tenth more. */
+const RESYNC_MS = 11.5 * 60_000;
+const LONGEST_OF_SEVERAL_MS = 60_000;
+
+const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
+const LEASE_PLACE = `${OWN_NAMESPACE}/secretcast`;
+const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
+
+export type Verdict = {
+  /** Empty: nothing was. */
+  readonly wrong: readonly string[];
+  /** Writes that were carried out for the controller. */
+  readonly writes: number;
+  /** Requests that the controller sent. */
+  readonly requests: number;
+  /** The Secrets at the end, by NAMESPACE/NAME. */
+  readonly secrets: ReadonlyMap<string, Raw>;
+};
+
+/** The process ends with its request of this number, before the server acts or right after. */
+export type Crash = { readonly at: number; readonly acted: boolean };
+
+export async function play(script: Script, crash?: Crash): Promise<Verdict> {
+  const stage = new Stage(script, crash);
+  await stage.begin();
+  for (const step of script.steps) await stage.take(step);
+  await stage.rest();
+  await stage.end();
+  const { wrong, writes, requests, secrets } = stage;
+  return { wrong, writes, requests, secrets };
+}
+
+/** How long what is absent, and what is held, is waited for. */
+function waitsOf({ graceMs, deleteLimit, sourceGraceMs = graceMs, holdMs }: Script) {
+  return { sourceGraceMs, holdMs: holdMs ?? (deleteLimit < 100 ? 300_000 : 0) };
+}
+
+class Stage {
+  readonly wrong: string[] = [];
+  readonly #script: Script;
+  readonly #crash: Crash | undefined;
+  requests = 0;
+  readonly #clock = new FakeClock();
+  readonly #api: SandboxApi;
+  readonly #actors: Actors;
+  readonly #slots = new Slots();
+  readonly #deployment: Deployment;
+  readonly #receipts: ReceiptJudge;
+  readonly #second: SecondRelease;
+  readonly #chance: () => number;
+  #flags: FlagSet;
+  /** The version that the first namespaces have; no backup is older. */
+  #began = 0;
+  /** By then what hangs was given up, and what was deaf begun anew. */
+  #hangsUntil = 0;
+  #writes = 0;
+
+  constructor(script: Script, crash: Crash | undefined) {
+    this.#script = script;
+    this.#crash = crash;
+    this.#flags = script.flags;
+    this.#chance = seeded(script.chance);
+    this.#clock.chance = seeded(script.chance + 1);
+    this.#receipts = new ReceiptJudge(this.#clock, seeded(script.chance + 2), (what) =>
+      this.wrong.push(what),
+    );
+    this.#api = new SandboxApi(this.#clock);
+    this.#actors = new Actors(this.#api.client);
+    const { storage } = this.#api;
+    for (const resource of [NAMESPACES, SECRETS, CONFIG_MAPS])
+      storage.collection(resource.plural).observe((change) => this.#noted(change));
+    for (const raw of this.#all("namespaces").values())
+      this.#slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
+    this.#deployment = new Deployment({
+      server: this.#api.client,
+      clock: this.#clock,
+      replicas: script.replicas,
+      chance: this.#chance,
+      wait: (ms) => this.#pass(ms),
+      pollMs: 1000,
+      comesAgainMs: COMES_AGAIN_MS,
+      given: () => this.#given(),
+      contract: () => this.#contract(),
+      crash: (replica) => this.#crashOf(replica),
+      receipts: () => this.#receipts.stream(),
+      onWrite: (write) => this.#written(write),
+      onWrong: (what) => this.wrong.push(what),
+    });
+    this.#second = new SecondRelease({
+      server: this.#api.client,
+      clock: this.#clock,
+      actors: this.#actors,
+      onWrong: (what) => this.wrong.push(what),
+    });
+  }
+
+  get writes(): number {
+    return this.#writes;
+  }
+
+  get secrets(): ReadonlyMap<string, Raw> {
+    return this.#all(SECRETS.plural);
+  }
+
+  async begin(): Promise<void> {
+    await this.#actors.begin();
+    this.#began = this.#api.storage.version;
+    this.#deployment.start();
+    await this.#clock.advance(100);
+  }
+
+  async take(step: ChaosStep): Promise<void> {
+    if (isUsers(step)) await this.#actors.take(step);
+    else await this.#happen(step);
+  }
+
+  async #happen(step: Circumstance): Promise<void> {
+    switch (step.kind) {
+      case "pass":
+      case "moment":
+        // Leases are much traffic, and what lasts minutes is tried with one replica as well.
+        return this.#pass(
+          this.#script.replicas > 1 ? Math.min(step.ms, LONGEST_OF_SEVERAL_MS) : step.ms,
+        );
+      case "requests":
+        if (step.fault === "lost" || step.fault === "hang") this.#hangs(step.ms + UNANSWERED_MS);
+        return this.#deployment.weather(step);
+      case "watches":
+        return this.#watches(step.fault);
+      case "jump": {
+        const replica = this.#deployment.numbered(step.replica);
+        if (replica) replica.clock.skewMs += step.ms;
+        return undefined;
+      }
+      case "once":
+        return this.#deployment.runOnce();
+      case "second release":
+        return this.#second.install(step.entries);
+      case "dies after":
+        return this.#deployment.diesAfter(step.method);
+      case "touch": {
+        const { namespace, name, of, everyMs, ms } = step;
+        for (let passed = 0; passed < ms; passed += everyMs) {
+          await this.#actors.touch(namespace, name, of);
+          await this.#pass(everyMs);
+        }
+        return undefined;
+      }
+      case "restore":
+        return this.#restore(step.back);
+      case "restart":
+        return this.#deployment.restart(this.#deployment.numbered(step.replica), step.how);
+      case "roll out":
+        this.#flags = step.flags;
+        for (const replica of this.#deployment.replicas)
+          await this.#deployment.restart(replica, "stop");
+        return undefined;
+    }
+  }
+
+  /** No fault any more; time passes until all is as it must be, or for as long as it may take. */
+  async rest(): Promise<void> {
+    this.#deployment.weather();
+    this.#api.staleBy = 0;
+    const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
+    await this.#actors.letGo(all.filter(isHeld));
+    const { sourceGraceMs, holdMs } = waitsOf(this.#script);
+    let began: number;
+    do {
+      began = this.#clock.monotonic();
+      await this.#pass(Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - began));
+      // A process that died meanwhile has lost its graces and holds, so the next one waits as long.
+    } while (this.#deployment.lastDeathMs >= began);
+    let wrong: readonly string[] = ["not looked at"];
+    for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
+      await this.#pass(REST_STEP_MS);
+      const [worlds, contract] = [this.#worlds(), this.#contract()];
+      wrong = worlds.flatMap((world) => wrongAtRest(world, contract));
+      if (wrong.length === 0) wrong = this.#receipts.wrongAtRest(worlds, contract);
+    }
+    this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
+    await this.#deployment.onceEnds();
+    await this.#deployment.look();
+  }
+
+  /** Nobody writes any more, nor does one who comes anew; all end when they are told. */
+  async end(): Promise<void> {
+    // What is right already may still be under way: Events, and what is written twice.
+    await this.#pass(QUIET_MS);
+    // Leases of several are much traffic; one alone is quiet over a resync as well.
+    await this.#silence("while all was quiet", this.#script.replicas > 1 ? QUIET_MS : RESYNC_MS);
+    this.#deployment.finish();
+    this.#second.stop();
+    for (const replica of this.#deployment.replicas) replica.stop();
+    await this.#clock.advance(2000);
+    for (const { end } of this.#deployment.replicas)
+      if (end !== "stopped") this.wrong.push(`it ended so when told to stop: ${String(end)}`);
+    const fresh = this.#deployment.startAnother();
+    await this.#silence("of one who came anew", QUIET_MS);
+    fresh.stop();
+    await this.#clock.advance(2000);
+    if (fresh.running) this.wrong.push("it does not end");
+    await this.#once();
+  }
+
+  async #once(): Promise<void> {
+    const [before, killedAt = 0] = [this.requests, this.#crash?.at];
+    const once = this.#deployment.startAnother({ once: true });
+    await this.#silence("of one who makes passes until nothing is due", ONCE_MS);
+    const killed = before < killedAt && killedAt <= this.requests;
+    if (!killed && once.end !== "converged" && once.end !== "unconverged")
+      this.wrong.push(`with nothing due it ended so: ${String(once.end)}`);
+  }
+
+  async #silence(when: string, ms: number): Promise<void> {
+    const before = this.#writes;
+    await this.#clock.advance(ms);
+    if (this.#writes > before) this.wrong.push(`${this.#writes - before} writes ${when}`);
+  }
+
+  #hangs(ms: number): void {
+    this.#hangsUntil = Math.max(this.#hangsUntil, this.#clock.monotonic() + ms);
+  }
+
+  #pass(ms: number): Promise<void> {
+    return this.#clock.advance(ms);
+  }
+
+  #watches(fault: Extract<ChaosStep, { kind: "watches" }>["fault"]): void {
+    const { storage } = this.#api;
+    switch (fault) {
+      case "cut":
+      case "expire":
+        return this.#deployment.watches(fault);
+      case "deafen":
+        this.#hangs(DEAF_MS);
+        return this.#deployment.watches(fault);
+      case "compact":
+        storage.compact();
+        return this.#deployment.watches("cut");
+      case "stale":
+        this.#api.staleBy = Math.floor(this.#chance() * 20);
+        return this.#deployment.watches("cut");
+      case "reboot":
+        storage.compact();
+        return this.#deployment.weather({ fault: "away", likelihood: 1, ms: REBOOT_MS });
+    }
+  }
+
+  // Whoever listened is cut off before he hears of the way back.
+  #restore(back: number): void {
+    const { storage } = this.#api;
+    const then = Math.max(storage.version - back, this.#began);
+    for (const { plural } of [NAMESPACES, SECRETS, CONFIG_MAPS, LEASES]) {
+      const collection = storage.collection(plural);
+      const was = collection.viewAt(then);
+      if (!was) continue;
+      const [before, now] = [new Map(was.objects), new Map(collection.view().objects)];
+      for (const key of now.keys()) if (!before.has(key)) collection.remove(key);
+      for (const [key, object] of before) if (now.get(key) !== object) collection.put(key, object);
+    }
+    this.#deployment.leaseWentBack();
+    this.#watches("reboot");
+  }
+
+  #crashOf(replica: Replica): RequestFault | undefined {
+    if (++this.requests !== this.#crash?.at) return undefined;
+    const crash = (): void => {
+      replica.kill();
+      this.#deployment.comeAgain(replica);
+    };
+    return { kind: "crash", acted: this.#crash.acted, crash };
+  }
+
+  #written({ request, answer, now, flags }: Write): void {
+    const { graceMs } = this.#script;
+    const around = { now, flags, graceMs, ...waitsOf(this.#script), listSlot: LIST_SLOT };
+    const wrong = wrongWrite(request, answer, this.#slots, around);
+    if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
+    this.#receipts.written({ request, answer });
+    this.#writes++;
+  }
+
+  #noted({ kind, object }: StorageChange): void {
+    const raw = object as unknown as Raw;
+    const slot = raw.metadata.namespace === undefined ? raw.metadata.name : slotOf(raw);
+    this.#slots.note(slot, kind === "DELETED" ? undefined : raw, this.#clock.monotonic());
+  }
+
+  #worlds(): readonly World[] {
+    const namespaces = this.#all("namespaces");
+    const reserved = reservedBy(this.#all(LEASES.plural).get(LEASE_PLACE));
+    return [
+      { kind: "Secret", namespaces, objects: this.#all("secrets"), reserved },
+      { kind: "ConfigMap", namespaces, objects: this.#all("configmaps"), reserved },
+    ];
+  }
+
+  #all(plural: string): ReadonlyMap<string, Raw> {
+    return this.#api.storage.collection(plural).view().objects;
+  }
+
+  #contract(): Flags {
+    const list = this.#all(CONFIG_MAPS.plural).get(LIST_PLACE);
+    return { ...this.#flags, ownNamespace: OWN_NAMESPACE, list };
+  }
+
+  #given(): FlagValues {
+    const { graceMs, deleteLimit, replicas } = this.#script;
+    const { sourceGraceMs, holdMs } = waitsOf(this.#script);
+    return {
+      ...valuesOf(this.#flags),
+      "delete-grace": `${graceMs}ms`,
+      "source-grace": `${sourceGraceMs}ms`,
+      "delete-hold": `${holdMs}ms`,
+      "delete-limit": String(deleteLimit),
+      "leader-elect": replicas > 1,
+    };
+  }
+}
