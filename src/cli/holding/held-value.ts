@@ -53,9 +53,9 @@ export function heldCode(
     case "untimed":
       return "TimeUnknown";
     case "present":
-      if (start === "unknown") return "StartUnknown";
-      if (start > value.since) return undefined;
-      return use.by === "volume" ? volumeCode(pod, value, refresh) : "StartedBefore";
+      if (start !== "unknown" && start > value.since) return undefined;
+      if (use.by === "volume") return volumeCode(pod, value, refresh);
+      return start === "unknown" ? "StartUnknown" : "StartedBefore";
   }
 }
 

@@ -1,5 +1,6 @@
-// The command that gives a Pod a new start, by what owns it. Every name is one that the API server has
-// accepted, so it needs no quotes.
+// The command that gives a Pod a new start, by what owns it. Promise: a shell reads it as it is meant. The API
+// server has checked the names of namespaces and Pods, but any user may write any text as the name of an owner.
+import { isSecretName } from "../../text/names.ts";
 import type { PodOwner, UsingPod } from "./using-pod.ts";
 
 /** What `kubectl rollout restart` restarts. */
@@ -12,7 +13,8 @@ export function restartCommand(
 ): string {
   if (!owner)
     return `kubectl get pod ${name} -n ${namespace} -o yaml | kubectl replace --force -f -`;
-  if (groupOf(owner) === "apps" && ROLLED_OUT.includes(owner.kind))
+  const isRolledOut = groupOf(owner) === "apps" && ROLLED_OUT.includes(owner.kind);
+  if (isRolledOut && isSecretName(owner.name))
     return `kubectl rollout restart ${owner.kind.toLowerCase()}/${owner.name} -n ${namespace}`;
   // Its owner creates another one.
   return `kubectl delete pod ${name} -n ${namespace}`;

@@ -96,7 +96,12 @@ const CASES: readonly (readonly [rule: string, given: Given, code: HeldCode | un
     "VolumeOfDeletedPod",
   ],
   ["a Pod that runs and says not since when", { pod: {} }, "StartUnknown"],
-  ["a volume of a Pod that runs and says not since when", { by: "volume" }, "StartUnknown"],
+  ["a volume of a Pod that runs and says not since when", { by: "volume" }, undefined],
+  [
+    "a volume of such a Pod within the sync period",
+    { by: "volume", refresh: SOON },
+    "VolumeNotRefreshed",
+  ],
   ["a Pod that no node has", { pod: { ...PENDING, isScheduled: false } }, undefined],
   ["a Pod that a node has had long enough", { pod: PENDING }, undefined],
   ["a Pod that a node has just got", { pod: PENDING, refresh: SOON }, "StartNotReported"],

@@ -43,3 +43,10 @@ test("a bare Pod is replaced by itself, since nothing else creates it again", ()
   );
   assert.equal(ownerText(undefined), "none");
 });
+
+// The API server takes any text as the name in an ownerReference, and an administrator pastes the command.
+for (const name of ["web; rm -rf ~ #", "$(id)", "web -n kube-system", "web\nid", "--all", ""])
+  test(`an owner called ${JSON.stringify(name)} writes no part of the command`, () => {
+    const owner = { apiVersion: "apps/v1", kind: "Deployment", name };
+    assert.equal(restartCommand(POD, owner), "kubectl delete pod web-1 -n team-a");
+  });
