@@ -20,6 +20,8 @@ export type ObservedObject = {
   readonly isImmutable: boolean;
   /** NAMESPACE/NAME in its mark, whether or not it is a copy. */
   readonly markedSource: string | undefined;
+  /** The UID of the source that filled it, whether or not it still has `from`. */
+  readonly filledBy: string | undefined;
 };
 
 export type RotationPlace = Ref & {
@@ -41,6 +43,8 @@ export type PlacesInput = {
   /** All objects of the kind. */
   readonly objects: Iterable<CachedObject>;
   readonly observed: (object: CachedObject) => ObservedObject | undefined;
+  /** Objects with marks of the source that the flags leave out, so that nothing else is known of them. */
+  readonly leftOut: readonly Ref[];
 };
 
 export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
@@ -53,8 +57,10 @@ export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
   }
   for (const object of objects) {
     if (places.has(refText(object)) || !isOfSource(object, input)) continue;
-    places.set(refText(object), strayPlace(object));
+    places.set(refText(object), strayPlace(object, input));
   }
+  for (const object of input.leftOut)
+    places.set(refText(object), notKept(object, "copy", LEFT_OUT));
   return [...places.values()].toSorted(inOrder);
 }
 
@@ -105,7 +111,7 @@ function answeredPlace(
     };
   }
   const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;
-  if (verdict === "skip") return copy && strayPlace(copy);
+  if (verdict === "skip") return copy && strayPlace(copy, input);
   const isPresent = copy?.dataDigest === input.source.desiredCopy?.dataDigest;
   const isCurrent = verdict === "current" && copy !== undefined && isPresent;
   return {
@@ -158,25 +164,38 @@ function isCopyOf(copy: CopyObject, source: Ref): boolean {
 function isOfSource(object: CachedObject, { source, observed }: PlacesInput): boolean {
   if (object.role === "source") return false;
   if (object.role === "pull") return object.filled > 0 && object.sourceUid === source.uid;
-  return observed(object)?.markedSource === refText(source);
+  const marks = observed(object);
+  return marks?.markedSource === refText(source) || marks?.filledBy === source.uid;
 }
 
-function strayPlace({ namespace, name, role }: CachedObject): RotationPlace {
-  return {
-    namespace,
-    name,
-    role: role === "pull" ? "pulling" : "copy",
-    verdict: "unknown",
-    code: "NotKept",
-    reason:
-      role === "copy"
-        ? "a copy of this source that another source or another installation has now"
-        : role === "pull"
-          ? "this source filled it, and it pulls from another one now"
-          : "it has marks of a copy of this source but is not one: it was moved, restored or edited",
-    isCurrent: false,
-    value: { kind: "older" },
-  };
+const LEFT_OUT =
+  "the flags leave out its namespace or its name: the controller does not change it any more";
+
+function strayPlace(object: CachedObject, { source, observed }: PlacesInput): RotationPlace {
+  if (object.role === "copy")
+    return notKept(
+      object,
+      "copy",
+      "a copy of this source that another source or another installation has now",
+    );
+  if (object.role === "pull")
+    return notKept(object, "pulling", "this source filled it, and it pulls from another one now");
+  if (observed(object)?.filledBy === source.uid)
+    return notKept(
+      object,
+      "pulling",
+      "this source filled it, and it pulls no more: if its owner has replaced the entries, remove `secretcast.io/pulled-keys`",
+    );
+  return notKept(
+    object,
+    "copy",
+    "it has marks of a copy of this source but is not one: it was moved, restored or edited",
+  );
+}
+
+function notKept({ namespace, name }: Ref, role: PlaceRole, reason: string): RotationPlace {
+  const [code, value] = ["NotKept", { kind: "older" }] as const;
+  return { namespace, name, role, verdict: "unknown", code, reason, isCurrent: false, value };
 }
 
 /** The value of a place where a copy is missing. */

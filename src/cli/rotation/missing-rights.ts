@@ -1,11 +1,13 @@
 // Rights of the user that a rotation misses, each with the line to ask for.
 import type { Owners } from "./find-owners.ts";
+import type { LeftOut } from "./left-out.ts";
 import { listed } from "../../text/listed.ts";
 import type { ReadPods } from "./read-pods.ts";
 
 export function missingRightLines(
   { unread, whole }: ReadPods,
   { unread: resources }: Owners,
+  leftOut: Pick<LeftOut, "isUnread">,
 ): readonly string[] {
   const names = [...unread].toSorted();
   const lines: string[] = [];
@@ -17,6 +19,10 @@ export function missingRightLines(
   if (!whole)
     lines.push(
       "Pods may not be listed in all namespaces (403 Forbidden): Pods that started with a copy in a namespace without one now are not known",
+    );
+  if (leftOut.isUnread)
+    lines.push(
+      "not every object may be listed (403 Forbidden): copies that were left outside --namespaces or --only-names are not known",
     );
   for (const { plural, group } of resources)
     lines.push(

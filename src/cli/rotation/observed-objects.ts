@@ -8,7 +8,19 @@ import { apiSeconds } from "../../inspect/cluster/api-time.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { ObservedObject } from "../holding/rotation-places.ts";
 
-/** Keeps it for the source, and for the objects that name it. */
+/** The source that the marks of an object name, whatever else it is. */
+export type SourceMarks = Pick<ObservedObject, "markedSource" | "filledBy">;
+
+export function sourceMarks(raw: unknown): SourceMarks {
+  const annotations = stringsOf(objectOf(objectOf(raw).metadata).annotations);
+  const isFilled = (annotations[annotationKey("pulled-keys")] ?? "") !== "";
+  return {
+    markedSource: annotations[annotationKey("source")],
+    filledBy: isFilled ? annotations[annotationKey("source-uid")] : undefined,
+  };
+}
+
+/** Keeps it for the source, for the objects that name it, and for those that some source filled. */
 export class ObservedObjects {
   readonly #source: string;
   readonly #found = new WeakMap<CachedObject, ObservedObject>();
@@ -19,12 +31,11 @@ export class ObservedObjects {
 
   readonly observe = (kept: CachedObject, raw: unknown): void => {
     const object = objectOf(raw);
-    const annotations = stringsOf(objectOf(object.metadata).annotations);
-    const markedSource = annotations[annotationKey("source")];
-    if (markedSource !== this.#source && kept.role !== "pull" && refText(kept) !== this.#source)
-      return;
+    const marks = sourceMarks(raw);
+    const isNamed = marks.markedSource === this.#source || marks.filledBy !== undefined;
+    if (!isNamed && kept.role !== "pull" && refText(kept) !== this.#source) return;
     const isImmutable = object.immutable === true;
-    this.#found.set(kept, { since: latestWrite(raw), isImmutable, markedSource });
+    this.#found.set(kept, { since: latestWrite(raw), isImmutable, ...marks });
   };
 
   readonly of = (object: CachedObject): ObservedObject | undefined => this.#found.get(object);

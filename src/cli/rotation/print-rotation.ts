@@ -30,11 +30,12 @@ import { explain } from "../explanation/explain.ts";
 import { judgeRevocation, type Revocation } from "../holding/revocation.ts";
 import { formerValue, rotationPlaces } from "../holding/rotation-places.ts";
 import { findOwners } from "./find-owners.ts";
+import { readLeftOut } from "./left-out.ts";
 import { ObservedObjects } from "./observed-objects.ts";
 import { readPods } from "./read-pods.ts";
 import { missingRightLines } from "./missing-rights.ts";
 import { restartCommands, rotationItems, type RotationItem } from "./rotation-items.ts";
-import { holderLines, PLACE_COLUMNS } from "./rotation-text.ts";
+import { answerLine, holderLines, PLACE_COLUMNS } from "./rotation-text.ts";
 
 const USUAL_SYNC_PERIOD_MS = 120_000;
 /** Each look lists the whole cluster. */
@@ -95,12 +96,13 @@ async function look(
   const clusterState = stateOf(read, kind);
   const source = sourceOf(clusterState, kind, subject, read, program);
   const { plan } = await prospectIn(read, planning);
-  const input = { clusterState, source, observed: observed.of };
+  const { settings } = planning;
+  const leftOut = await readLeftOut({ client, settings, clusterState, source, signal });
+  const input = { clusterState, source, observed: observed.of, leftOut: leftOut.objects };
   const placesBy = (made: Plan) =>
     rotationPlaces({
       ...input,
-      answers: explain(clusterState, planning.settings, made, subject, { rights: read.rights })
-        .places,
+      answers: explain(clusterState, settings, made, subject, { rights: read.rights }).places,
       objects: read.builder.objects(kind),
     });
   let places = placesBy(plan);
@@ -138,7 +140,7 @@ async function look(
     revocation,
     source: subject,
     read,
-    missing: missingRightLines(podsRead, owners),
+    missing: missingRightLines(podsRead, owners, leftOut),
     againMs: AGAIN_MS,
   };
 }
@@ -205,7 +207,11 @@ function tell(
     for (const line of holderLines(items, flags, program)) program.stdout.write(line);
   tellUnknown(read, program);
   for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
-  for (const line of [answerLine(revocation, read), where, settingsLine(planning)])
+  for (const line of [
+    answerLine(revocation, read.unknown.length === 0),
+    where,
+    settingsLine(planning),
+  ])
     program.stderr.write(`${line}\n`);
 }
 
@@ -216,29 +222,4 @@ function blockersOf({ notCurrent, holdingPods, unreadNamespaces }: Revocation) {
     { code: "PodsHold", count: holdingPods },
     { code: "PodsNotListed", count: unreadNamespaces },
   ].filter(({ count }) => count > 0);
-}
-
-function answerLine(
-  { isSafe, places, notCurrent, holdingPods, unreadNamespaces }: Revocation,
-  { unknown }: ReadCluster,
-): string {
-  if (isSafe && unknown.length === 0)
-    return `safe to revoke: ${plural(places.length, "place has", "places have")} the present value, and no Pod holds an older one`;
-  const why = [
-    ...(notCurrent > 0
-      ? [plural(notCurrent, "place is not current", "places are not current")]
-      : []),
-    ...(holdingPods > 0
-      ? [plural(holdingPods, "Pod holds an older value", "Pods hold an older value")]
-      : []),
-    ...(unreadNamespaces > 0
-      ? [`the Pods of ${plural(unreadNamespaces, "namespace are", "namespaces are")} not known`]
-      : []),
-    ...(unknown.length > 0 ? ["not everything could be read"] : []),
-  ];
-  return `do not revoke the old value yet: ${why.join(", ")}`;
-}
-
-function plural(count: number, one: string, more: string): string {
-  return `${count} ${count === 1 ? one : more}`;
 }

@@ -1,5 +1,5 @@
-// A rotation for people: the places, the Pods that hold an older value, the commands that restart them, and
-// the Pods that pull with it.
+// A rotation for people: the places, the Pods that hold an older value, the commands that restart them, the
+// Pods that pull with it, and the answer in one line.
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import {
   painter,
@@ -10,6 +10,7 @@ import {
 } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 import { ownerText } from "../holding/restart-command.ts";
+import type { Revocation } from "../holding/revocation.ts";
 import type { RotationItem } from "./rotation-items.ts";
 import { restartCommands, type HolderItem } from "./rotation-items.ts";
 
@@ -99,4 +100,30 @@ export function* holderLines(
   if (pulls.length === 0) return;
   yield "\nPods that pull images with it, and read it again at each pull:\n";
   yield* tableLines(pulls, PULL_COLUMNS, form, paint);
+}
+
+/** `isComplete`: everything could be read. */
+export function answerLine(
+  { isSafe, places, notCurrent, holdingPods, unreadNamespaces }: Revocation,
+  isComplete: boolean,
+): string {
+  if (isSafe && isComplete)
+    return `safe to revoke: ${plural(places.length, "place has", "places have")} the present value, and no Pod holds an older one`;
+  const why = [
+    ...(notCurrent > 0
+      ? [plural(notCurrent, "place is not current", "places are not current")]
+      : []),
+    ...(holdingPods > 0
+      ? [plural(holdingPods, "Pod holds an older value", "Pods hold an older value")]
+      : []),
+    ...(unreadNamespaces > 0
+      ? [`the Pods of ${plural(unreadNamespaces, "namespace are", "namespaces are")} not known`]
+      : []),
+    ...(isComplete ? [] : ["not everything could be read"]),
+  ];
+  return `do not revoke the old value yet: ${why.join(", ")}`;
+}
+
+function plural(count: number, one: string, more: string): string {
+  return `${count} ${count === 1 ? one : more}`;
 }

@@ -100,3 +100,16 @@ test("Secrets that may not be listed are 1, and never 0", async (t) => {
   );
   assert.match(stderr, /^do not revoke the old value yet: not everything could be read$/m);
 });
+
+test("copies outside --namespaces that may not be listed are named as not known", async (t) => {
+  const cluster = await rotationCluster(t);
+  const [status, body] = forbidden("list", "secrets") ?? [403, ""];
+  cluster.sandbox.beforeRequest = ({ path }) =>
+    path.startsWith("/api/v1/secrets") ? { status, body } : undefined;
+  const { code, stderr } = await cluster.rotation("--namespaces", "secretcast,team-a,team-b");
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stderr,
+    /^secretcast: not every object may be listed \(403 Forbidden\): copies that were left outside --namespaces or --only-names are not known$/m,
+  );
+});

@@ -165,6 +165,49 @@ test("a pulling Secret that was filled counts, and one that the source does not 
   );
 });
 
+test('entries that the source filled stay when their owner takes "from" off: 2', async (t) => {
+  const from = { "secretcast.io/from": "secretcast/registry" };
+  const cluster = await rotationCluster(t, [
+    ...["secretcast", "team-a"].map((name) => namespaceObject(name)),
+    secretObject("secretcast/registry", { "secretcast.io/allow": "team-*" }),
+    secretObject("team-a/mine", from, {}),
+  ]);
+  await annotate(cluster, "team-a/secrets/mine", { "secretcast.io/from": null });
+  await rotate(cluster);
+  const answer = await rotated(cluster);
+  assert.equal(answer.code, 2);
+  const { role, code } = at(answer, "team-a/mine");
+  assert.deepEqual([role, code], ["pulling", "NotKept"]);
+  await annotate(cluster, "team-a/secrets/mine", { "secretcast.io/pulled-keys": null });
+  assert.equal((await rotated(cluster)).code, 0);
+});
+
+test("a copy outside --namespaces keeps what it has: 2, and its Pods are listed", async (t) => {
+  const cluster = await rotationCluster(t);
+  await rotate(cluster);
+  const flags = ["--namespaces", "secretcast,team-a"];
+  await cluster.copy(...flags);
+  await cluster.pod("team-b/web", withVariable("registry"));
+  const answer = await rotated(cluster, ...flags);
+  assert.equal(answer.code, 2);
+  const { code, holders } = at(answer, "team-b/registry");
+  assert.deepEqual([code, holders.map(({ pod }) => pod)], ["NotKept", ["web"]]);
+});
+
+test("a copy whose name --only-names leaves out keeps what it has: 2", async (t) => {
+  const renamed = { "secretcast.io/to": "team-*", "secretcast.io/name": "db" };
+  const cluster = await rotationCluster(t, [
+    ...["secretcast", "team-a"].map((name) => namespaceObject(name)),
+    secretObject("secretcast/registry", renamed),
+  ]);
+  await annotate(cluster, "secretcast/secrets/registry", { "secretcast.io/name": null });
+  const flags = ["--only-names", "registry"];
+  await cluster.copy(...flags);
+  const answer = await rotated(cluster, ...flags);
+  assert.equal(answer.code, 2);
+  assert.equal(at(answer, "team-a/db").code, "NotKept");
+});
+
 test("without managedFields the time is unknown, and only a Pod that uses the copy prevents it", async (t) => {
   const cluster = await rotationCluster(t);
   // The sandbox records managers always, as the API server does unless somebody clears the record.
