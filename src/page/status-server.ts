@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
-import type { Address } from "../controller/settings/config.ts";
+import type { Address } from "../controller/settings/flags.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { StatusFeed } from "./status-feed.ts";
 import { readFilter, type Filter } from "./filter.ts";

@@ -44,7 +44,7 @@ export function buildController(
   const leadership: Leadership = createLeadership(config, parts, memory, () => watches.relist());
   const { elector } = leadership;
   const record = config.dryRun ? undefined : leadership.record;
-  const { events, reporter } = createReporters(config, parts, {
+  const { events, reporter } = createReporters(config, settings, parts, {
     kinds,
     memory,
     lease: () => elector?.lease,

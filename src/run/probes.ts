@@ -2,7 +2,7 @@
 // The address and a network policy decide which clients may reach it. Nothing served here contains a Secret's
 // value.
 import type { ServerResponse } from "node:http";
-import type { Address } from "../controller/settings/config.ts";
+import type { Address } from "../controller/settings/flags.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import { endWith, listenOn, targetOf, type HttpServer } from "../page/listen.ts";
 

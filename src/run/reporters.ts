@@ -1,7 +1,7 @@
 // Who is informed of plans and outcomes: the log and, through Events, the owners of sources and copies.
 import { hostname } from "node:os";
 import type { Config } from "../controller/settings/config.ts";
-import { namedSources } from "../controller/settings/planner-settings.ts";
+import type { PlannerSettings } from "../controller/model/cluster.ts";
 import type { EventIdentity, SourceEvent } from "../controller/report/event-states.ts";
 import type { TriggerOf } from "../controller/report/done-events.ts";
 import { FailureLines } from "../controller/report/failure-lines.ts";
@@ -36,19 +36,19 @@ export type ReportedState = {
 };
 
 export function createReporters(
-  config: Config,
+  { dryRun }: Pick<Config, "dryRun">,
+  settings: PlannerSettings,
   parts: Dependencies,
   { kinds, memory, lease, triggerOf }: ReportedState,
 ): Reporters {
   const { log, clock } = parts;
-  const events = config.dryRun
-    ? undefined
-    : createEvents(parts, (details) => reporter.lost(details));
+  const events = dryRun ? undefined : createEvents(parts, (details) => reporter.lost(details));
   const reporter = new Reporter({
     log,
     clock,
     memory,
-    mayName: namedSources(config),
+    // Where every namespace may publish, tenants need not learn the names of other namespaces.
+    mayName: (namespace) => settings.namedSources?.matches(namespace) === true,
     uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
     send: (event) => events?.record(eventOf(event)),
     lease,

@@ -8,7 +8,7 @@ import {
   type FlagValues,
 } from "../controller/settings/config.ts";
 import { ALWAYS_READ } from "../controller/annotations/vocabulary.ts";
-import { ClockLog } from "../controller/report/clock-log.ts";
+import { clockLines } from "../controller/report/failure-lines.ts";
 import { tlsFault } from "../kube/rest/tls-faults.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import type { ApiClient } from "../kube/rest/api-client.ts";
@@ -74,7 +74,6 @@ export async function runController(
   const { receipts } = observer;
   if (receipts) metrics.countLostReceipts(() => receipts.lost);
   const reachability = new Reachability(systemClock);
-  const clockLog = new ClockLog(log);
   const connect = (
     own: Pick<ClientOptions, "connections" | "neverPauses" | "onClockOffset">,
   ): ApiClient =>
@@ -89,7 +88,7 @@ export async function runController(
     });
   const client = connect({
     connections: config.concurrency,
-    onClockOffset: (offsetMs) => clockLog.measured(offsetMs),
+    onClockOffset: clockLines(log),
   });
   // Leases have a connection of their own: a renewal must never queue behind a fan-out.
   const leaseApi = connect({ connections: 1, neverPauses: true });

@@ -2,7 +2,7 @@
 // the protocol of cobra's `__complete`, which kubectl requests from its plugins. Each line is a candidate,
 // a tab and its description. The last line is `:4`, or `:0` where the shell completes files. Promises: it
 // never fails and never writes to stderr. Names that the cluster does not return in time are not offered.
-import { FLAGS, type Flag } from "../../controller/settings/flags.ts";
+import { FLAGS } from "../../controller/settings/flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { SHELLS } from "./completion-script.ts";
 import type { FlagWord, HelpWords } from "./help-words.ts";
@@ -136,7 +136,7 @@ async function valuesOf(flag: FlagWord, given: GivenWords, cluster: ClusterWords
     if (name === "--context") return cluster.contexts(given);
     if (choices.length > 0) return choices;
     if (name === "--output") return OUTPUTS;
-    return (FLAGS as readonly Flag[]).find((each) => `--${each.name}` === name)?.choices ?? [];
+    return FLAGS.find((each) => `--${each.name}` === name)?.choices ?? [];
   };
   return plain((await words()).map((each) => ({ name: each, about: "" })));
 }

@@ -1,7 +1,8 @@
-// Log lines for requests that are repeated, such as those of a watch or a Lease. Failures have a limit of lines
-// per minute, and the rest is counted. One line reports when all requests work again. A recovery is logged
-// only if its failure was logged. Memory is one entry per part.
+// Log lines for troubles that end by themselves: requests that are repeated, such as those of a watch or a Lease,
+// and a clock that differs. Failures have a limit of lines per minute, and the rest is counted. One line reports
+// when all requests work again. A recovery is logged only if its failure was logged. Memory is one entry per part.
 import type { Clock } from "../../kube/time/clock.ts";
+import { CLOCK_DIFFERS, clockText } from "../settings/clock-text.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./rate-limit.ts";
 
@@ -18,7 +19,6 @@ export type FailureLine = {
 };
 
 /** Parts that are reported together. A subject fails while one of its parts does. */
-/** `message`: the text of each line. The line that ends the failure puts "resolved: " before it. */
 type Subject = { readonly failing: Set<object>; sinceMs: number; isTold: boolean };
 
 export class FailureLines {
@@ -61,3 +61,16 @@ export class FailureLines {
 
 const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : "unexpected";
+
+/** Takes measurements of how far this machine's clock is ahead of the API server's. */
+export function clockLines(log: Log): (offsetMs: number) => void {
+  let differed = false;
+  return (offsetMs) => {
+    const differs = clockText(offsetMs) !== undefined;
+    if (differs === differed) return;
+    differed = differs;
+    const fields = { aheadSeconds: Math.round(offsetMs / 1000) };
+    if (differs) log.warn(fields, CLOCK_DIFFERS);
+    else log.info(fields, `resolved: ${CLOCK_DIFFERS}`);
+  };
+}

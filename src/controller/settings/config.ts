@@ -6,10 +6,12 @@
 import {
   environmentName,
   FLAGS,
+  configKey,
+  type Address,
   type Flag,
   type FlagName,
-  type FlagOf,
-  type LEVELS,
+  type FlagsRead,
+  type ValueByKind,
 } from "./flags.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../model/kinds.ts";
 import { contradictionOf, parseObjectNames } from "./only-names.ts";
@@ -25,50 +27,26 @@ export const LEASE_RETRY_MS = 1500;
 /** What was given, by flag name: the command line's value or the environment's. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;
 
-export type Config = Readonly<{
-  kubeconfig: string | undefined;
-  context: string | undefined;
+/** What the flags say, and what follows from them and from the surroundings. */
+export type Config = Readonly<Omit<FlagsRead, "configMaps" | keyof Derived> & Derived>;
+
+type Derived = {
   inCluster: boolean;
   ownNamespace: string;
-  sourceNamespaces: readonly string[];
   /** The kinds of objects that take part. */
   kinds: readonly ObjectKind[];
-  /** undefined: all. */
-  namespaces: readonly string[] | undefined;
+  sourceNamespaces: readonly string[];
   excludeNamespaces: readonly string[];
   otherSourceNamespaces: readonly string[];
-  includeSystemNamespaces: boolean;
   namespacePolicy: "opt-out" | "opt-in";
-  resyncMs: number;
-  concurrency: number;
-  deleteGraceMs: number;
-  sourceGraceMs: number;
-  deleteLimit: number;
-  deleteHoldMs: number;
-  fanoutLimitBytes: number;
-  /** The only object names that take part. undefined: all. */
-  onlyNames: readonly string[] | undefined;
   /** `stdout` or a file. undefined: none. */
   receipts: string | undefined;
   /** undefined: none. */
-  copyableKeys: readonly string[] | undefined;
-  /** undefined: none. */
   sourceList: string | undefined;
-  dataCacheBytes: number;
-  /** 0: ages of values are not read. */
-  maxValueAgeMs: number;
-  dryRun: boolean;
-  once: boolean;
   leaderElect: boolean;
   leaseNamespace: string;
-  leaseName: string;
-  httpAddress: Address;
-  statusAddress: Address;
-  logLevel: (typeof LEVELS)[number];
   logFormat: "json" | "pretty";
-}>;
-
-export type Address = Readonly<{ host: string; port: number }>;
+};
 
 /** What the process knows of its surroundings. Its caller reads it, so that this file stays testable. */
 export type Environment = Readonly<{
@@ -84,58 +62,43 @@ export class UsageError extends Error {
 }
 
 const ONLY_SECRETS: readonly ObjectKind[] = ["Secret"];
+const A_NAME = 'at most 253 lower-case letters, digits, "-" and "."';
+const A_LIST = `the name of a ConfigMap in the controller's own namespace, ${A_NAME}; '' for none`;
+const A_NAMESPACE = 'the name of a namespace, at most 63 lower-case letters, digits and "-"';
 
 /** Throws a UsageError that names the flag (or variable), its value and what would be right. */
 export function readConfig(given: FlagValues, around: Environment): Config {
-  const read = reader(given, around.env);
+  const { configMaps, ...flags } = readFlags(given, around.env);
+  check("lease-namespace", flags.leaseNamespace, isNamespaceName, A_NAMESPACE);
+  // The API server would answer to any other name that it is invalid, at each try and without an end.
+  check("lease-name", flags.leaseName, isSecretName, `a name of ${A_NAME}`);
   const inCluster =
     around.clusterNamespace !== undefined &&
-    read("kubeconfig") === undefined &&
-    read("context") === undefined;
-  const leaseNamespace = readLeaseNamespace(read("lease-namespace"));
-  const ownNamespace = (inCluster && around.clusterNamespace) || leaseNamespace || "secretcast";
-  const sourceNamespaces = read("source-namespaces") ?? [ownNamespaceOf(inCluster, ownNamespace)];
-  const kinds = read("config-maps") ? OBJECT_KINDS : ONLY_SECRETS;
-  const sourceList = readListName(read("source-list"));
-  const onlyNames = read("only-names");
-  const contradiction = contradictionOf(onlyNames ?? [], kinds, sourceList);
+    flags.kubeconfig === undefined &&
+    flags.context === undefined;
+  const ownNamespace =
+    (inCluster && around.clusterNamespace) || flags.leaseNamespace || "secretcast";
+  const sourceNamespaces = flags.sourceNamespaces ?? [inCluster ? ownNamespace : "secretcast"];
+  const kinds = configMaps ? OBJECT_KINDS : ONLY_SECRETS;
+  const sourceList = flags.sourceList === "" ? undefined : flags.sourceList;
+  check("source-list", sourceList, isSecretName, A_LIST);
+  const contradiction = contradictionOf(flags.onlyNames ?? [], kinds, sourceList);
   if (contradiction !== undefined) throw new UsageError(`--only-names: ${contradiction}`);
+  const policy = everyNamespacePublishes(sourceNamespaces) ? "opt-in" : "opt-out";
   return Object.freeze({
-    kubeconfig: read("kubeconfig"),
-    context: read("context"),
+    ...flags,
     inCluster,
     ownNamespace,
-    sourceNamespaces,
     kinds,
-    namespaces: read("namespaces"),
-    excludeNamespaces: read("exclude-namespaces") ?? [],
-    otherSourceNamespaces: read("other-source-namespaces") ?? [],
-    includeSystemNamespaces: read("include-system-namespaces"),
-    namespacePolicy:
-      read("namespace-policy") ??
-      (everyNamespacePublishes(sourceNamespaces) ? "opt-in" : "opt-out"),
-    resyncMs: read("resync"),
-    concurrency: read("concurrency"),
-    deleteGraceMs: read("delete-grace"),
-    sourceGraceMs: read("source-grace"),
-    deleteLimit: read("delete-limit"),
-    deleteHoldMs: read("delete-hold"),
-    fanoutLimitBytes: read("fanout-limit"),
-    onlyNames,
-    receipts: readReceipts(read("receipts")),
-    copyableKeys: read("copyable-keys"),
+    sourceNamespaces,
+    excludeNamespaces: flags.excludeNamespaces ?? [],
+    otherSourceNamespaces: flags.otherSourceNamespaces ?? [],
+    namespacePolicy: flags.namespacePolicy ?? policy,
+    receipts: readReceipts(flags.receipts),
     sourceList,
-    dataCacheBytes: read("data-cache"),
-    maxValueAgeMs: read("max-value-age"),
-    dryRun: read("dry-run"),
-    once: read("once"),
-    leaderElect: read("leader-elect") ?? inCluster,
-    leaseNamespace: leaseNamespace ?? ownNamespace,
-    leaseName: readLeaseName(read("lease-name")),
-    httpAddress: read("http-address"),
-    statusAddress: read("status-address"),
-    logLevel: read("log-level"),
-    logFormat: read("log-format") ?? (around.terminal ? "pretty" : "json"),
+    leaderElect: flags.leaderElect ?? inCluster,
+    leaseNamespace: flags.leaseNamespace ?? ownNamespace,
+    logFormat: flags.logFormat ?? (around.terminal ? "pretty" : "json"),
   });
 }
 
@@ -163,27 +126,18 @@ function readReceipts(text: string): string | undefined {
   );
 }
 
-function readListName(name: string): string | undefined {
-  if (name === "") return undefined;
-  if (isSecretName(name)) return name;
-  throw new UsageError(
-    `--source-list: "${name}" is wrong: expected the name of a ConfigMap in the controller's own namespace, at most 253 lower-case letters, digits, "-" and "."; '' for none`,
-  );
+/** Throws a UsageError if a value is given and is wrong. */
+function check(
+  flag: FlagName,
+  value: string | undefined,
+  isRight: (text: string) => boolean,
+  expected: string,
+): void {
+  if (value !== undefined && !isRight(value)) throw wrongValue(flag, value, expected);
 }
 
-// The API server would answer to any other name that it is invalid, at each try and without an end.
-function readLeaseName(name: string): string {
-  if (isSecretName(name)) return name;
-  throw new UsageError(
-    `--lease-name: "${name}" is wrong: expected a name of at most 253 lower-case letters, digits, "-" and "."`,
-  );
-}
-
-function readLeaseNamespace(name: string | undefined): string | undefined {
-  if (name === undefined || isNamespaceName(name)) return name;
-  throw new UsageError(
-    `--lease-namespace: "${name}" is wrong: expected the name of a namespace, at most 63 lower-case letters, digits and "-"`,
-  );
+export function wrongValue(flag: FlagName, value: string, expected: string): UsageError {
+  return new UsageError(`--${flag}: "${value}" is wrong: expected ${expected}`);
 }
 
 /** Whether `--source-namespaces` lets every namespace publish, except those that it excludes. */
@@ -197,26 +151,6 @@ export function matchesEveryName(glob: string): boolean {
   return glob.includes("*") && glob.replaceAll(/[*?]/g, "") === "";
 }
 
-function ownNamespaceOf(inCluster: boolean, ownNamespace: string): string {
-  return inCluster ? ownNamespace : "secretcast";
-}
-
-// What the text of a flag becomes, by its kind in the table.
-type ValueByKind = {
-  text: string;
-  list: readonly string[];
-  names: readonly string[];
-  switch: boolean;
-  duration: number;
-  size: number;
-  count: number;
-  address: Address;
-};
-type Value<N extends FlagName> =
-  FlagOf<N> extends { readonly choices: readonly (infer C)[] }
-    ? C
-    : ValueByKind[Exclude<FlagOf<N>["kind"], "choice">];
-
 const PARSERS: { readonly [K in keyof ValueByKind]: (text: string, flag: Flag) => ValueByKind[K] } =
   {
     text: (text) => text,
@@ -227,42 +161,27 @@ const PARSERS: { readonly [K in keyof ValueByKind]: (text: string, flag: Flag) =
     size: parseSize,
     count: (text, { minimum = 0 }) => parseCount(text, minimum),
     address: parseAddress,
+    choice: (text, { choices = [] }) => parseChoice(text, choices),
   };
 
-function parse(text: string, flag: Flag): unknown {
-  return flag.kind === "choice"
-    ? parseChoice(text, flag.choices ?? [])
-    : PARSERS[flag.kind](text, flag);
+function readFlags(given: FlagValues, env: Environment["env"]): FlagsRead {
+  const values = FLAGS.map((flag) => [configKey(flag), readFlag(flag, given, env)] as const);
+  return Object.fromEntries(values) as FlagsRead;
 }
 
-// undefined where it is not given and its default follows from the others.
-type Read = <N extends FlagName>(
-  name: N,
-) => FlagOf<N> extends { readonly derived: true } ? Value<N> | undefined : Value<N>;
-
-function reader(given: FlagValues, env: Environment["env"]): Read {
-  // The command line wins over the environment, the environment over the table's default.
-  const find = (name: FlagName): { text: string; where: string } | undefined => {
-    const value = given[name];
-    if (value !== undefined) return { text: String(value), where: `--${name}` };
-    const variable = environmentName(name);
-    const set = env[variable];
-    return set === undefined || set === "" ? undefined : { text: set, where: variable };
-  };
-  const read = (name: FlagName): unknown => {
-    const flag: Flag | undefined = FLAGS.find((each) => each.name === name);
-    if (!flag) return undefined;
-    const found = find(name);
-    if (!found) return flag.derived ? undefined : parse(flag.default, flag);
-    try {
-      return parse(found.text, flag);
-    } catch (error) {
-      throw new UsageError(
-        `${found.where}: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  };
-  return read as Read;
+// The command line wins over the environment, the environment over the table's default.
+function readFlag(flag: Flag, given: FlagValues, env: Environment["env"]): unknown {
+  const parse = PARSERS[flag.kind];
+  const variable = environmentName(flag.name);
+  const text = given[flag.name] ?? (env[variable] || undefined);
+  if (text === undefined)
+    return flag.derived || flag.default === "" ? undefined : parse(flag.default, flag);
+  try {
+    return parse(String(text), flag);
+  } catch (error) {
+    const where = given[flag.name] === undefined ? variable : `--${flag.name}`;
+    throw new UsageError(`${where}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function parseList(text: string): readonly string[] {

@@ -117,7 +117,7 @@ function flagsOf(words: readonly string[]): FlagValues {
   return flags;
 }
 
-function flagCalled(name: string): (Flag & { readonly name: FlagName }) | undefined {
+function flagCalled(name: string): Flag | undefined {
   return FLAGS.find((flag) => flag.name === name);
 }
 

@@ -13,7 +13,7 @@ export const IN_CLUSTER_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
 
 /** Declares the flags as `run` does. Flags in `hides` are accepted but not shown. */
 export function runOptions(argv: Argv, hides: FlagValues = {}): Argv {
-  for (const flag of FLAGS as readonly Flag[])
+  for (const flag of FLAGS)
     argv.option(flag.name, {
       ...optionOf(flag),
       describe: `${flag.description}${flag.default && ` [default: ${flag.default}]`}`,

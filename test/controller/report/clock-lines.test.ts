@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ClockLog } from "../../../src/controller/report/clock-log.ts";
+import { clockLines } from "../../../src/controller/report/failure-lines.ts";
 
 test("a clock that differs is one line when it begins, and one when it is over (E15)", () => {
   const lines: unknown[] = [];
@@ -12,8 +12,8 @@ test("a clock that differs is one line when it begins, and one when it is over (
     warn: line("warn"),
     error: line("error"),
   };
-  const clockLog = new ClockLog(log);
-  for (const offset of [0, 600_000, 601_000, 0, 0]) clockLog.measured(offset);
+  const measured = clockLines(log);
+  for (const offset of [0, 600_000, 601_000, 0, 0]) measured(offset);
   const message = "this machine's clock differs from the API server's";
   assert.deepEqual(lines, [
     ["warn", { aheadSeconds: 600 }, message],
