@@ -143,7 +143,7 @@ test("the controller does not grow unnoticed (T1)", () => {
   const files = filesOf(SRC).filter((file) => /^(?:run\/|controller\/|main\.ts$)/.test(file));
   const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
   assert.ok(
-    lines > 10_000 && lines <= 18_400,
+    lines > 10_000 && lines <= 18_300,
     `${lines} lines: say each thing once, then raise this`,
   );
 });
@@ -157,7 +157,6 @@ const LONG: readonly string[] = [
   "controller/plan/pulling-objects.ts",
   "controller/plan/removals.ts",
   "controller/plan/requests.ts",
-  "controller/settings/config.ts",
   "controller/state/write-backoff.ts",
   "controller/sync/sync.ts",
   "controller/writes/apply.ts",
@@ -166,7 +165,6 @@ const LONG: readonly string[] = [
 /** Folders of src with more than 16 files. Each is to be divided. */
 const CROWDED: readonly string[] = [
   "controller/plan",
-  "controller/report",
   "controller/state",
   "inspect/cluster",
   "kube/rest",
