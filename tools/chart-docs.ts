@@ -15,8 +15,8 @@ const read = (file: string): string => readFileSync(new URL(file, CHART), "utf8"
 
 type Schema = {
   readonly description?: string;
-  readonly type?: string;
-  readonly enum?: readonly string[];
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly (string | null)[];
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
 };
@@ -105,9 +105,12 @@ function inline(value: unknown): string {
 
 const TYPES: Readonly<Record<string, string>> = { boolean: "switch", string: "text" };
 
+/** Null is as if the flag were not given. */
 function kindOf({ type, enum: choices, $ref: ref }: Schema): string {
-  if (choices) return choices.map(code).join(", ");
-  return ref?.replace("#/$defs/", "") ?? TYPES[type ?? ""] ?? "";
+  if (choices)
+    return choices.flatMap((choice) => (choice === null ? [] : [code(choice)])).join(", ");
+  const [first = ""] = [type ?? ""].flat();
+  return ref?.replace("#/$defs/", "").replace("flagText", "text") ?? TYPES[first] ?? "";
 }
 
 const code = (text: string): string => `\`${text}\``;

@@ -193,18 +193,20 @@ test(
       "new-switch": "",
       "new-true": true,
       "new-count": 1_000_000,
+      "new-share": 0.5,
     };
     const all = objects({ extraArgs, "flags.resync": "1h" });
     const said = [
       "--resync=1h",
       "--new-count=1000000",
       "--new-flag=a b",
+      "--new-share=0.5",
       "--new-switch",
       "--new-true",
     ];
-    assert.deepEqual(argsOf(all).slice(-5), said);
+    assert.deepEqual(argsOf(all).slice(-6), said);
     for (const { containers } of podsOf(all))
-      assert.deepEqual(containers[0]?.args?.slice(-5), said);
+      assert.deepEqual(containers[0]?.args?.slice(-6), said);
     const bad = { extraEnv: [{ name: "A" }, { name: "SECRETCAST_NAMESPACES", value: "team-a" }] };
     assert.match(refused(bad), /extraEnv has SECRETCAST_NAMESPACES, but .*: set it under `flags`/);
   },
@@ -231,6 +233,7 @@ test("the registry of a parent chart wins, and a digest wins over a tag", option
     [{ global: { imageRegistry: "g" }, image: { registry: "r", tag: "t" } }, `g/${repository}:t`],
     [{ image: { registry: "r", repository: "a/b", tag: "t", digest } }, `r/a/b@${digest}`],
     [{ image: { tag: "", digest: "" } }, `${whole}:${version}`],
+    [{ global: { imageRegistry: "g:1/m/" } }, `g:1/m/${repository}:${version}`],
   ] as const)
     assert.equal(image(given), wanted);
   const pulled = (values: object) => podsOf(objects(values)).map((spec) => spec.imagePullSecrets);
@@ -238,6 +241,7 @@ test("the registry of a parent chart wins, and a digest wins over a tag", option
   assert.deepEqual(pulled({ global }), [global.imagePullSecrets, global.imagePullSecrets]);
   const own = [{ name: "own" }];
   assert.deepEqual(pulled({ global, imagePullSecrets: own }), [own, own]);
+  assert.deepEqual(pulled({ global, imagePullSecrets: ["own"] }), [own, own], "as in Reloader");
 });
 
 test(
@@ -287,8 +291,12 @@ test(
         seccompProfile: { type: "RuntimeDefault" },
       });
     }
-    for (const spec of podsOf(objects({ podSecurityContext: null, securityContext: null })))
-      assert.doesNotMatch(JSON.stringify(spec), /securityContext/);
+    for (const none of [null, { enabled: false }])
+      for (const spec of podsOf(objects({ podSecurityContext: none, securityContext: none })))
+        assert.doesNotMatch(JSON.stringify(spec), /securityContext/);
+    // As in values for external-secrets.
+    const switched = { podSecurityContext: { enabled: true }, securityContext: { enabled: true } };
+    assert.equal(text(switched), text({}));
   },
 );
 
@@ -328,9 +336,56 @@ test(
     const labels = { "app.kubernetes.io/name": "secretcast", "app.kubernetes.io/instance": "rel" };
     const filled = { ...entry, labelSelector: { matchLabels: labels } };
     assert.deepEqual(spread({ topologySpreadConstraints: [entry, own] }), [filled, own]);
+    const empty = [null, {}].map((labelSelector) => ({ ...entry, labelSelector }));
+    assert.deepEqual(spread({ topologySpreadConstraints: empty }), [filled, filled]);
     assert.equal(spread({ topologySpreadConstraints: [] }), undefined);
   },
 );
+
+test("a label is on an object once: the nearer value wins over the common one", options, () => {
+  const values = {
+    commonLabels: { team: "common", release: "common", dashboards: "common" },
+    podLabels: { team: "pod" },
+    monitoringLabels: { release: "prometheus" },
+    "grafanaDashboard.sidecarLabel": "dashboards",
+  };
+  // Unlike kubectl, the reader refuses a key that is there twice.
+  const all = objects(values, ...MONITORS);
+  const labels = (kind: string, ...path: readonly string[]): unknown[] => {
+    const [one] = all.filter(
+      (each) => each.kind === kind && !each.metadata.name.endsWith("-sources"),
+    );
+    return Object.keys(values.commonLabels).map((key) =>
+      field(one, ...path, "metadata", "labels", key),
+    );
+  };
+  assert.deepEqual(labels("Deployment"), ["common", "common", "common"]);
+  assert.deepEqual(labels("Deployment", "spec", "template"), ["pod", "common", "common"]);
+  assert.deepEqual(labels("PodMonitor"), ["common", "prometheus", "common"]);
+  assert.deepEqual(labels("ConfigMap"), ["common", "prometheus", "1"]);
+});
+
+test("null takes a key away that an earlier file of values has given", options, () => {
+  const given = {
+    flags: { resync: "1h", "leader-elect": true, "source-list": "list", "log-level": "warn" },
+    sources: { a: { secret: "a/b", to: "*" } },
+    commonLabels: { a: "b" },
+    commonAnnotations: { a: "b" },
+    podAnnotations: { a: "b" },
+    nodeSelector: { a: "b" },
+    "serviceAccount.annotations": { a: "b" },
+  };
+  const taken = Object.fromEntries(
+    Object.entries(given).map(([value, keys]) => [
+      value,
+      Object.fromEntries(Object.keys(keys).map((key) => [key, null])),
+    ]),
+  );
+  assert.notEqual(text(given), text({}));
+  assert.equal(text(taken), text({}));
+  assert.equal(text({ flags: null, sources: null }), text({}));
+  assert.doesNotMatch(notes(taken), /null|nil/);
+});
 
 test("a value that is taken away is as if it were empty, or its absence is said", options, () => {
   const { properties } = JSON.parse(readFileSync(`${CHART}/values.schema.json`, "utf8"));
@@ -350,7 +405,8 @@ test("names that YAML takes for numbers or switches stay names (C22)", options, 
   assert.deepEqual(wrong, []);
   for (const { metadata } of all.filter(({ metadata }) => metadata.namespace !== undefined))
     assert.equal(metadata.namespace, "31");
-  for (const one of all)
+  const release = helm.run("template", "31", CHART, ...OF_NOW, ...EVERY_GUARD, ...MONITORS);
+  for (const one of [...all, ...loadAll(release)])
     for (const value of Object.values(Object(field(one, "metadata", "labels"))))
       assert.equal(typeof value, "string");
 });

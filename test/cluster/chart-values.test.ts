@@ -164,7 +164,8 @@ const CASES: Readonly<Record<string, Case>> = {
     values: {
       ...olderAll,
       ...MONITORING,
-      global: { imageRegistry: "example.com", imagePullSecrets: [{ name: "parent" }] },
+      global: { imageRegistry: "example.com", imagePullSecrets: ["parent"] },
+      enabled: false,
       namespaceOverride: "team-b",
     },
   },

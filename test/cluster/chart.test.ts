@@ -218,16 +218,22 @@ const byText = (a: object, b: object) => JSON.stringify(a).localeCompare(JSON.st
 for (const [value, complaint] of [
   ["flags.to-selecter=x", "additional properties 'to-selecter' not allowed"],
   ["replicas=3", "additional properties 'replicas' not allowed"],
-  ["extraArgs.delete-hold=1h", "invalid propertyName 'delete-hold'"],
-  ["extraArgs.only-names=registry", "invalid propertyName 'only-names'"],
-  ["extraArgs.--new=x", "invalid propertyName '--new'"],
+  ["extraArgs.delete-hold=1h", "extraArgs has delete-hold, but"],
+  ["extraArgs.no-leader-elect=", "by the flags: set flags.leader-elect\n"],
+  ["extraArgs.only-names=registry", "by the flags: set onlyNames\n"],
+  ["extraArgs.--new=x", "'/extraArgs': additional properties '--new' not allowed"],
+  ["extraEnv[0].name=A,extraEnv[0].value=1", "'/extraEnv/0/value': got number, want"],
+  ["extraEnv[0].name=A,extraEnv[0].valeu=b", "additional properties 'valeu' not allowed"],
+  ["image.repository=null", "'/image': missing property 'repository'"],
+  ["networkPolicy.apiServerPorts=null", "'/networkPolicy': missing property 'apiServerPorts'"],
+  ["grafanaDashboard.sidecarLabel=null", "missing property 'sidecarLabel'"],
   ["podMonitor.interval=often", "'/podMonitor/interval': 'often' does not match pattern"],
   ["namespaceOverride=A", "'/namespaceOverride': 'A' does not match pattern"],
   ["serviceAccount.name=A/b", "'/serviceAccount/name': 'A/b' does not match pattern"],
   ["podDisruptionBudget.maxUnavailable=half", "'half' does not match pattern"],
   ["flags.resync=10 minutes", "'/flags/resync': '10 minutes' does not match pattern"],
   ["flags.fanout-limit=1GB", "'/flags/fanout-limit': '1GB' does not match pattern"],
-  ["flags.concurrency=many", "'/flags/concurrency': got string, want integer"],
+  ["flags.concurrency=many", "'/flags/concurrency': got string, want null or integer"],
   ["flags.namespace-policy=maybe", "value must be one of 'opt-out', 'opt-in'"],
   ["flags.leader-elect=false", "'/flags/leader-elect': value must be true"],
   ["sources.x.to=*", "'/sources/x': missing property 'secret'"],
@@ -235,14 +241,18 @@ for (const [value, complaint] of [
   ["sources.x.secret=b", "'/sources/x/secret': 'b' does not match pattern"],
   ["sources.x.to-selecter=b", "'/sources/x': additional properties 'to-selecter' not allowed"],
   ["sources.x.on-delete=no", "'/sources/x/on-delete': value must be one of 'delete', 'keep'"],
-  ["sources.a/b.secret=a/b", "invalid propertyName 'a/b'"],
+  ["sources.a/b.secret=a/b", "'/sources': additional properties 'a/b' not allowed"],
   ["image.digest=latest", "'/image/digest': 'latest' does not match pattern"],
   ["pullSecretNames={a/b}", "'/pullSecretNames/0': 'a/b' does not match pattern"],
   ["pullSecretNames=registry", "'/pullSecretNames': got string, want array"],
   ["pullSecretNamespaces.labels.x=y", "'/pullSecretNamespaces': additional properties 'labels'"],
-  ["commonLabels.app\\.kubernetes\\.io/name=x", "propertyName 'app.kubernetes.io/name'"],
+  [
+    "commonLabels.app\\.kubernetes\\.io/name=x",
+    "the label app.kubernetes.io/name is the chart's own",
+  ],
+  ["podLabels.helm\\.sh/chart=x", "the label helm.sh/chart is the chart's own"],
 ] as const)
-  test(`the schema refuses ${value} and says why`, options, () => {
+  test(`the chart refuses ${value} and says why`, options, () => {
     const { code, stderr } = helm.try("template", "secretcast", CHART, "--set", value);
     assert.equal(code, 1);
     assert.ok(stderr.includes(complaint), stderr);

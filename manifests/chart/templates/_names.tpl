@@ -28,38 +28,63 @@ app.kubernetes.io/name: {{ include "secretcast.name" . | toYaml }}
 app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
 {{- end -}}
 
-{{- define "secretcast.labels" -}}
-{{- with .Values.commonLabels }}
-{{- toYaml . }}
-{{ end -}}
+{{- /* A mapping without the keys that null takes away. */ -}}
+{{- define "secretcast.given" -}}
+{{- range $key, $value := . -}}
+{{- if not (kindIs "invalid" $value) }}
+{{ dict $key $value | toYaml }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "secretcast.flags" -}}
+{{- include "secretcast.given" .Values.flags -}}
+{{- end -}}
+
+{{- define "secretcast.ownLabels" -}}
 {{ include "secretcast.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end -}}
 
-{{- /* Labels and annotations of an object. */ -}}
-{{- define "secretcast.marks" -}}
+{{- /* From a list of the root and of labels that win over the common ones. */ -}}
+{{- define "secretcast.labels" -}}
+{{- $own := include "secretcast.ownLabels" (first .) -}}
+{{- $given := merge (dict) (index . 1 | default dict) ((first .).Values.commonLabels | default dict) -}}
+{{- range $label, $_ := fromYaml $own -}}
+{{- if hasKey $given $label -}}
+{{- fail (printf "the label %s is the chart's own: take it out of commonLabels, podLabels and monitoringLabels" $label) -}}
+{{- end -}}
+{{- end -}}
+{{- with include "secretcast.given" $given -}}
+{{- trim . }}
+{{ end -}}
+{{ $own }}
+{{- end -}}
+
+{{- /* Labels and annotations of an object: the root, and labels and annotations that win over the common ones. */ -}}
+{{- define "secretcast.marksWith" -}}
 labels:
   {{- include "secretcast.labels" . | nindent 2 }}
-{{- with .Values.commonAnnotations }}
+{{- with include "secretcast.given" (merge (dict) (last . | default dict) ((first .).Values.commonAnnotations | default dict)) }}
 annotations:
-  {{- toYaml . | nindent 2 }}
+  {{- trim . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{- define "secretcast.marks" -}}
+{{- include "secretcast.marksWith" (list . dict dict) -}}
 {{- end -}}
 
 {{- /* With the labels that Prometheus' operator selects by. */ -}}
 {{- define "secretcast.monitoringMarks" -}}
-labels:
-  {{- with .Values.monitoringLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-  {{- include "secretcast.marks" . | trimPrefix "labels:" }}
+{{- include "secretcast.marksWith" (list . .Values.monitoringLabels dict) -}}
 {{- end -}}
 
 {{- define "secretcast.image" -}}
 {{- with get (.Values.global | default dict) "imageRegistry" | default .Values.image.registry -}}
-{{- printf "%s/" . -}}
+{{- printf "%s/" (trimSuffix "/" .) -}}
 {{- end -}}
 {{- .Values.image.repository -}}
 {{- with .Values.image.digest -}}
@@ -78,16 +103,26 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{- /* `enabled` is the switch of external-secrets' chart. */ -}}
+{{- define "secretcast.securityContext" -}}
+{{- if get (. | default dict) "enabled" | toString | ne "false" -}}
+{{- include "secretcast.fields" (dict "securityContext" (omit (. | default dict) "enabled")) -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* What each Pod of the chart has: those of the Deployment, and that of `helm test`. */ -}}
 {{- define "secretcast.podSpec" -}}
-{{- $secrets := .Values.imagePullSecrets | default (get (.Values.global | default dict) "imagePullSecrets") -}}
+{{- $secrets := list -}}
+{{- range .Values.imagePullSecrets | default (get (.Values.global | default dict) "imagePullSecrets") | default list -}}
+{{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
 serviceAccountName: {{ include "secretcast.serviceAccountName" . | toYaml }}
 automountServiceAccountToken: true
 # Variables of Services would only crowd the environment that SECRETCAST_... flags come from.
 enableServiceLinks: false
-{{- include "secretcast.fields" (dict "imagePullSecrets" $secrets "schedulerName" .Values.schedulerName "runtimeClassName" .Values.runtimeClassName "dnsPolicy" .Values.dnsPolicy "nodeSelector" .Values.nodeSelector "tolerations" .Values.tolerations "volumes" .Values.extraVolumes) }}
+{{- include "secretcast.fields" (dict "imagePullSecrets" $secrets "schedulerName" .Values.schedulerName "runtimeClassName" .Values.runtimeClassName "dnsPolicy" .Values.dnsPolicy "nodeSelector" (include "secretcast.given" .Values.nodeSelector | fromYaml) "tolerations" .Values.tolerations "volumes" .Values.extraVolumes) }}
 # No user or group by number: the image has one, and OpenShift chooses its own.
-{{- include "secretcast.fields" (dict "securityContext" .Values.podSecurityContext) }}
+{{- include "secretcast.securityContext" .Values.podSecurityContext }}
 {{- end -}}
 
 {{- /* What each container of these has. */ -}}
@@ -102,31 +137,39 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- include "secretcast.fields" (dict "env" .Values.extraEnv "volumeMounts" .Values.extraVolumeMounts) }}
 # No CPU limit: a throttled process cannot renew its Lease in time. Only the log is written to disk.
 {{- include "secretcast.fields" (dict "resources" .Values.resources) }}
-{{- include "secretcast.fields" (dict "securityContext" .Values.securityContext) }}
+{{- include "secretcast.securityContext" .Values.securityContext }}
 {{- end -}}
 
 {{- define "secretcast.leaseName" -}}
-{{- get .Values.flags "lease-name" | default (include "secretcast.fullname" .) -}}
+{{- get (include "secretcast.flags" . | fromYaml) "lease-name" | default (include "secretcast.fullname" .) -}}
 {{- end -}}
 
 {{- /* Empty: there is none. */ -}}
 {{- define "secretcast.sourceList" -}}
 {{- $name := printf "%s-sources" (include "secretcast.fullname" .) -}}
-{{- ternary (get .Values.flags "source-list") $name (hasKey .Values.flags "source-list") -}}
+{{- ternary (get (include "secretcast.flags" . | fromYaml) "source-list") $name (hasKey (include "secretcast.flags" . | fromYaml) "source-list") -}}
 {{- end -}}
 
 {{- define "secretcast.leaseNamespace" -}}
-{{- get .Values.flags "lease-namespace" | default (include "secretcast.namespace" .) -}}
+{{- get (include "secretcast.flags" . | fromYaml) "lease-namespace" | default (include "secretcast.namespace" .) -}}
 {{- end -}}
 
 {{- /* The pod's port for probes and metrics is where --http-address listens. */ -}}
 {{- define "secretcast.httpPort" -}}
-{{- get .Values.flags "http-address" | default "0.0.0.0:8080" | splitList ":" | last -}}
+{{- get (include "secretcast.flags" . | fromYaml) "http-address" | default "0.0.0.0:8080" | splitList ":" | last -}}
+{{- end -}}
+
+{{- /* The flags that have a value. */ -}}
+{{- define "secretcast.knownFlags" -}}
+{{- print "source-namespaces namespaces exclude-namespaces include-system-namespaces namespace-policy resync" -}}
+{{- print " concurrency delete-grace source-grace delete-limit delete-hold fanout-limit other-source-namespaces" -}}
+{{- print " receipts copyable-keys source-list data-cache max-value-age dry-run leader-elect lease-namespace" -}}
+{{- print " lease-name http-address status-address log-level log-format config-maps only-names" -}}
 {{- end -}}
 
 {{- /* The election is always named; other flags only when they are given. Numbers come as floats. */ -}}
 {{- define "secretcast.args" -}}
-{{- $flags := .Values.flags -}}
+{{- $flags := include "secretcast.flags" . | fromYaml -}}
 {{- $elect := ternary (get $flags "leader-elect") true (hasKey $flags "leader-elect") -}}
 {{- $args := list "run" (ternary "--leader-elect" "--no-leader-elect" $elect) -}}
 {{- $lease := include "secretcast.leaseName" . -}}
@@ -152,7 +195,11 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- $args = append $args (printf "--%s=%v" $flag $value) -}}
 {{- end -}}
 {{- range $flag, $value := .Values.extraArgs -}}
-{{- $value = ternary (int64 $value) $value (kindIs "float64" $value) -}}
+{{- if has (trimPrefix "no-" $flag) (include "secretcast.knownFlags" $ | splitList " ") -}}
+{{- $own := dict "config-maps" "configMaps" "only-names" "onlyNames" -}}
+{{- fail (printf "extraArgs has %s, but the chart makes rights and policies by the flags: set %s" $flag (get $own $flag | default (printf "flags.%s" (trimPrefix "no-" $flag)))) -}}
+{{- end -}}
+{{- $value = ternary (int64 $value) $value (and (kindIs "float64" $value) (eq (floor $value) $value)) -}}
 {{- $args = append $args (ternary (printf "--%s" $flag) (printf "--%s=%v" $flag $value) (has $value (list nil "" true))) -}}
 {{- end -}}
 {{- toYaml $args -}}
@@ -165,7 +212,7 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 
 {{- /* The namespaces of --namespaces, as JSON. */ -}}
 {{- define "secretcast.targets" -}}
-{{- with get .Values.flags "namespaces" -}}
+{{- with get (include "secretcast.flags" . | fromYaml) "namespaces" -}}
 {{- include "secretcast.list" . -}}
 {{- end -}}
 {{- end -}}
@@ -174,9 +221,9 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 that are named and not globs. An empty list where all are served. */ -}}
 {{- define "secretcast.namespaces" -}}
 {{- $all := list -}}
-{{- with get .Values.flags "namespaces" -}}
+{{- with get (include "secretcast.flags" . | fromYaml) "namespaces" -}}
 {{- $all = include "secretcast.list" . | fromJsonArray -}}
-{{- range include "secretcast.list" (get $.Values.flags "source-namespaces" | default (include "secretcast.namespace" $)) | fromJsonArray -}}
+{{- range include "secretcast.list" (get (include "secretcast.flags" $ | fromYaml) "source-namespaces" | default (include "secretcast.namespace" $)) | fromJsonArray -}}
 {{- if not (regexMatch "[*?!]" .) -}}
 {{- $all = append $all . -}}
 {{- end -}}
@@ -187,7 +234,7 @@ that are named and not globs. An empty list where all are served. */ -}}
 
 {{- /* The source namespaces between quotes, if they are names; "*" if there are globs among them. */ -}}
 {{- define "secretcast.literalSources" -}}
-{{- $sources := get .Values.flags "source-namespaces" | default (include "secretcast.namespace" .) -}}
+{{- $sources := get (include "secretcast.flags" . | fromYaml) "source-namespaces" | default (include "secretcast.namespace" .) -}}
 {{- $names := include "secretcast.list" $sources | fromJsonArray -}}
 {{- ternary "*" (join "', '" $names) (regexMatch "[*?!]" (join "," $names)) -}}
 {{- end -}}
@@ -195,7 +242,7 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- /* The source namespaces of other installations, as a list of CEL. */ -}}
 {{- define "secretcast.otherSources" -}}
 {{- $globs := list -}}
-{{- with get .Values.flags "other-source-namespaces" -}}
+{{- with get (include "secretcast.flags" . | fromYaml) "other-source-namespaces" -}}
 {{- $globs = include "secretcast.list" . | fromJsonArray -}}
 {{- end -}}
 {{- ternary "[]" (printf "['%s']" (join "', '" $globs)) (empty $globs) -}}
@@ -214,7 +261,7 @@ template that depends on one asks this. */ -}}
 {{- end -}}
 {{- if get (.Values.rbac | default dict) "clusterRole" | toString | ne "false" -}}
 true
-{{- else if not (get .Values.flags "namespaces") -}}
+{{- else if not (get (include "secretcast.flags" . | fromYaml) "namespaces") -}}
 {{- fail "rbac.clusterRole is false, but flags.namespaces names no namespace: rights in all namespaces need a ClusterRole. Set flags.namespaces, or remove rbac.clusterRole" -}}
 {{- else -}}
 {{- range list "guardrail" "tenantGuard" "leasePriority" "readerRoles" "earlyCheck" "earlyCheckDeny" "pullSecrets" -}}
@@ -236,20 +283,20 @@ true
 
 {{- /* The rules for objects of one resource. */ -}}
 {{- define "secretcast.objectRules" -}}
-{{- $writes := and .writes (not (get .root.Values.flags "dry-run")) -}}
+{{- $writes := and .writes (not (get (include "secretcast.flags" .root | fromYaml) "dry-run")) -}}
 {{- include (ternary "secretcast.rules.write" "secretcast.rules.read" $writes) (dict "resource" .resource "names" .root.Values.onlyNames) -}}
 {{- end -}}
 
 {{- /* Not empty where Events on the Lease and on the source list need rights of their own. */ -}}
 {{- define "secretcast.ownEvents" -}}
-{{- if and (get .Values.flags "namespaces") (not (get .Values.flags "dry-run")) -}}
+{{- if and (get (include "secretcast.flags" . | fromYaml) "namespaces") (not (get (include "secretcast.flags" . | fromYaml) "dry-run")) -}}
 true
 {{- end -}}
 {{- end -}}
 
 {{- /* The rules in the namespace of the Lease, or nothing. */ -}}
 {{- define "secretcast.homeRules" -}}
-{{- $flags := .Values.flags -}}
+{{- $flags := include "secretcast.flags" . | fromYaml -}}
 {{- $elects := and (ternary (get $flags "leader-elect") true (hasKey $flags "leader-elect")) (not (get $flags "dry-run")) -}}
 {{- $lists := and (include "secretcast.sourceList" .) (eq (include "secretcast.leaseNamespace" .) (include "secretcast.namespace" .)) -}}
 {{- $rules := list -}}
