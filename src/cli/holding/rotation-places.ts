@@ -8,6 +8,7 @@ import type {
   PullingObject,
   SourceObject,
 } from "../../controller/model/cluster.ts";
+import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { ExplainedVerdict, PlaceAnswer } from "../explanation/answer.ts";
 import type { ObjectValue } from "./held-value.ts";
 
@@ -45,6 +46,8 @@ export type PlacesInput = {
   readonly observed: (object: CachedObject) => ObservedObject | undefined;
   /** Objects with marks of the source that the flags leave out, so that nothing else is known of them. */
   readonly leftOut: readonly Ref[];
+  /** Why a namespace could not be read. Undefined: it was. */
+  readonly unread: ReaderRights["namespace"];
 };
 
 export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
@@ -171,7 +174,10 @@ function isOfSource(object: CachedObject, { source, observed }: PlacesInput): bo
 const LEFT_OUT =
   "the flags leave out its namespace or its name: the controller does not change it any more";
 
-function strayPlace(object: CachedObject, { source, observed }: PlacesInput): RotationPlace {
+function strayPlace(object: CachedObject, input: PlacesInput): RotationPlace {
+  const { source, observed, unread } = input;
+  const why = unread(object.namespace);
+  if (object.role === "copy" && why !== undefined) return unreadPlace(object, why, input);
   if (object.role === "copy")
     return notKept(
       object,
@@ -191,6 +197,18 @@ function strayPlace(object: CachedObject, { source, observed }: PlacesInput): Ro
     "copy",
     "it has marks of a copy of this source but is not one: it was moved, restored or edited",
   );
+}
+
+/** Whether a copy is to stay as it is follows from its namespace. What it has is known. */
+function unreadPlace(
+  copy: CopyObject,
+  reason: string,
+  { source, observed }: PlacesInput,
+): RotationPlace {
+  const { namespace, name } = copy;
+  const isCurrent = copy.dataDigest === source.desiredCopy?.dataDigest;
+  const [code, value] = ["NamespaceUnread", valueOf(isCurrent, observed(copy))];
+  return { namespace, name, role: "copy", verdict: "unknown", code, reason, isCurrent, value };
 }
 
 function notKept({ namespace, name }: Ref, role: PlaceRole, reason: string): RotationPlace {

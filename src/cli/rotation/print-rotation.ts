@@ -98,7 +98,13 @@ async function look(
   const { plan } = await prospectIn(read, planning);
   const { settings } = planning;
   const leftOut = await readLeftOut({ client, settings, clusterState, source, signal });
-  const input = { clusterState, source, observed: observed.of, leftOut: leftOut.objects };
+  const input = {
+    clusterState,
+    source,
+    observed: observed.of,
+    leftOut: leftOut.objects,
+    unread: read.rights.namespace,
+  };
   const placesBy = (made: Plan) =>
     rotationPlaces({
       ...input,
@@ -193,7 +199,7 @@ function tell(
       beside: {
         object: { resource: KINDS[kind].resource.plural, ...source },
         safe: revocation.isSafe && read.unknown.length === 0,
-        blockers: blockersOf(revocation),
+        blockers: blockersOf(revocation, read),
         syncPeriodSeconds: syncPeriodMs / 1000,
         restart: restartCommands(items),
       },
@@ -216,10 +222,14 @@ function tell(
 }
 
 /** Codes that stay when a sentence changes. */
-function blockersOf({ notCurrent, holdingPods, unreadNamespaces }: Revocation) {
+function blockersOf(
+  { notCurrent, holdingPods, unreadNamespaces }: Revocation,
+  { unknown }: ReadCluster,
+) {
   return [
     { code: "NotCurrent", count: notCurrent },
     { code: "PodsHold", count: holdingPods },
     { code: "PodsNotListed", count: unreadNamespaces },
+    { code: "NotAllRead", count: unknown.length },
   ].filter(({ count }) => count > 0);
 }

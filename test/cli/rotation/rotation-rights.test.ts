@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { forbidden } from "../../support/cli/checked-server.ts";
 import {
+  at,
   rotated,
   rotationCluster,
   withVariable,
@@ -99,6 +100,20 @@ test("Secrets that may not be listed are 1, and never 0", async (t) => {
     /^secretcast: secrets cannot be listed in all namespaces \(403 Forbidden\)/m,
   );
   assert.match(stderr, /^do not revoke the old value yet: not everything could be read$/m);
+});
+
+test("without the right to list namespaces, each copy has its value, and the answer is 1", async (t) => {
+  const cluster = await rotationCluster(t);
+  const [status, body] = forbidden("list", "namespaces") ?? [403, ""];
+  cluster.sandbox.beforeRequest = ({ path }) =>
+    /^\/api\/v1\/namespaces(\?|$|\/[^/]+$)/.test(path) ? { status, body } : undefined;
+  const answer = await rotated(cluster);
+  assert.equal(answer.code, 1, answer.stderr);
+  assert.ok(answer.blockers.every(({ code }) => code === "NotAllRead"));
+  const { value, verdict, code } = at(answer, "team-a/registry");
+  assert.deepEqual([value, verdict, code], ["present", "unknown", "NamespaceUnread"]);
+  await cluster.pod("team-a/web", withVariable("registry"));
+  assert.equal((await rotated(cluster)).code, 2);
 });
 
 test("copies outside --namespaces that may not be listed are named as not known", async (t) => {
