@@ -38,18 +38,28 @@ export async function openReceipts(
   return new ReceiptOutput(target, systemClock);
 }
 
+/** A reader that has closed a pipe does not come back. */
+const CLOSED: ReadonlySet<string> = new Set(["EPIPE", "ERR_STREAM_DESTROYED", "closed"]);
+
 // The stream keeps what a reader does not take, so one write at a time limits what it keeps.
 function stdoutTarget(stdout: Stdout, onFailed: (code: string) => void): ReceiptTarget {
   // Without a listener an error would end the process.
   stdout.on?.("error", () => undefined);
+  let isEnded = false;
   return {
     write: (bytes) =>
       new Promise((resolve) => {
         stdout.write(bytes.toString(), (error) => {
-          if (error) onFailed("code" in error ? String(error.code) : "closed");
-          resolve(error ? 0 : bytes.length);
+          if (!error) return resolve(bytes.length);
+          const code = "code" in error ? String(error.code) : "closed";
+          isEnded = CLOSED.has(code);
+          onFailed(code);
+          resolve(0);
         });
       }),
+    get isEnded() {
+      return isEnded;
+    },
     close: () => Promise.resolve(),
   };
 }

@@ -36,6 +36,8 @@ export type ReceiptSink = {
   write(line: string): void;
   /** Lines that were lost so far. */
   readonly lost: number;
+  /** Every further line is lost. */
+  readonly isEnded: boolean;
   /** Little is unsent. */
   readonly drained: boolean;
   /** Resolves when it is drained, or no more lines are taken. */
@@ -224,7 +226,7 @@ export class ReceiptJournal implements SyncHooks {
   #stateAnewLater(): void {
     const { sink, clock } = this.#options;
     const isLost = sink.lost > this.#lostBefore;
-    if (!isLost || !this.#active || this.#stating || this.#anew) return;
+    if (!isLost || sink.isEnded || !this.#active || this.#stating || this.#anew) return;
     this.#anew = clock.setTimeout(() => {
       this.#anew = undefined;
       void this.#state("LinesLost");

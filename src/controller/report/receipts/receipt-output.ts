@@ -14,6 +14,8 @@ export type ReceiptTarget = {
    * time. Never rejects.
    */
   write(bytes: Buffer): Promise<number>;
+  /** Nothing can be written any more, whatever happens. Asked after a failed write. */
+  readonly isEnded?: boolean;
   /** A write in progress resolves soon. */
   close(): Promise<void>;
 };
@@ -62,6 +64,10 @@ export class ReceiptOutput implements ReceiptSink {
     if (!this.#sending && !this.#again) void this.#send();
   }
 
+  get isEnded(): boolean {
+    return this.#closed;
+  }
+
   get drained(): boolean {
     return this.#bytes <= this.#most / DRAINED_SHARE;
   }
@@ -75,14 +81,18 @@ export class ReceiptOutput implements ReceiptSink {
   /** Writes what is unsent, for at most `ms`. The rest is lost. Closing takes at most `ms` again. */
   async close(ms: number): Promise<void> {
     await this.#within(ms, this.#flushed());
+    this.#end();
+    // A file system that hangs may never let go of its file.
+    await this.#within(ms, this.#target.close());
+  }
+
+  #end(): void {
     this.#closed = true;
     this.#again?.cancel();
     this.#lost += this.#unsent.length;
     this.#unsent = [];
     this.#bytes = 0;
     this.#wake();
-    // A file system that hangs may never let go of its file.
-    await this.#within(ms, this.#target.close());
   }
 
   /** Waits for `done`, for at most `ms`. */
@@ -107,7 +117,8 @@ export class ReceiptOutput implements ReceiptSink {
       const written = await this.#target.write(batch.bytes);
       if (this.#closed) break;
       this.#took(batch, written);
-      if (written < batch.bytes.length)
+      if (this.#target.isEnded === true) this.#end();
+      else if (written < batch.bytes.length)
         this.#again = this.#clock.setTimeout(() => {
           this.#again = undefined;
           if (!this.#closed) void this.#send();

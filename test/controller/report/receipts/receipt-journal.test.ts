@@ -57,6 +57,8 @@ class Rig {
   lost = 0;
   /** Lines are lost while it is set. */
   full = false;
+  /** Nothing reads them any more. */
+  ended = false;
   readonly journal = new ReceiptJournal({
     sink: this.#sink(),
     clock: this.clock,
@@ -84,6 +86,7 @@ class Rig {
 
   #sink() {
     const lost = (): number => this.lost;
+    const isEnded = (): boolean => this.ended;
     return {
       write: (line: string) => {
         if (this.full) this.lost++;
@@ -91,6 +94,9 @@ class Rig {
       },
       get lost() {
         return lost();
+      },
+      get isEnded() {
+        return isEnded();
       },
       drained: true,
       whenDrained: () => Promise.resolve(),
@@ -234,5 +240,17 @@ test("after lost lines all copies are stated again, within a minute and not more
   assert.deepEqual(rig.replayed, ["Secret b/db"]);
   await rig.clock.advance(600_000);
   assert.deepEqual(rig.said(), []);
+  rig.journal.onStop();
+});
+
+test("where nobody reads any more, lines are counted as lost and no copy is stated again", async () => {
+  const rig = new Rig();
+  rig.show("a", copy("a", "u1", "1"));
+  rig.journal.onSync();
+  await rig.clock.advance(1);
+  [rig.full, rig.ended] = [true, true];
+  rig.show("b", copy("b", "u2", "2"));
+  await rig.clock.advance(600_000);
+  assert.equal(rig.lost, 1);
   rig.journal.onStop();
 });

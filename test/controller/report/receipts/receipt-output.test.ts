@@ -12,6 +12,7 @@ class Target implements ReceiptTarget {
   text = "";
   rule: (bytes: Buffer) => Promise<number> = ({ length }) => Promise.resolve(length);
   closed = false;
+  isEnded = false;
 
   async write(bytes: Buffer): Promise<number> {
     const written = await this.rule(bytes);
@@ -118,4 +119,19 @@ test("who waits for room is called when there is some, or when it is closed", as
   target.rule = ({ length }) => Promise.resolve(length);
   await clock.advance(1000);
   assert.equal(drained, true);
+});
+
+test("what nobody will ever read is lost at once, and so is every line afterwards", async () => {
+  const { clock, target, output } = open();
+  target.rule = () => {
+    target.isEnded = true;
+    return Promise.resolve(0);
+  };
+  output.write("one\n");
+  output.write("two\n");
+  await clock.advance(1);
+  assert.equal(output.lost, 2);
+  output.write("three\n");
+  await clock.advance(60_000);
+  assert.deepEqual([output.lost, output.isEnded, output.drained], [3, true, true]);
 });
