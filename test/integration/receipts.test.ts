@@ -334,10 +334,10 @@ test("a reader of stdout that leaves delays no copy: its lines are counted as lo
   });
   await scene.holds(team, "db", ONE);
   const address = await eventually("its address", () =>
-    log.map((line) => field(line, "address")).find((each) => each !== undefined),
+    log.map((line) => field(line, "address")).find((each) => typeof each === "string"),
   );
   await eventually("its line is lost", async () => {
-    const text = await (await fetch(`http://${String(address)}/metrics`)).text();
+    const text = await (await fetch(`http://${address}/metrics`)).text();
     return /^secretcast_receipts_lost_total [1-9]/m.test(text);
   });
   assert.ok(log.some((line) => field(line, "msg") === "receipts not written"));

@@ -8,7 +8,6 @@ import type {
   PullingObject,
   SourceObject,
 } from "../../controller/model/cluster.ts";
-import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { ExplainedVerdict, PlaceAnswer } from "../explanation/answer.ts";
 import type { ObjectValue } from "./held-value.ts";
 
@@ -47,7 +46,7 @@ export type PlacesInput = {
   /** Objects with marks of the source that the flags leave out, so that nothing else is known of them. */
   readonly leftOut: readonly Ref[];
   /** Why a namespace could not be read. Undefined: it was. */
-  readonly unread: ReaderRights["namespace"];
+  readonly unread: (namespace: string) => string | undefined;
 };
 
 export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
