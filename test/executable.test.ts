@@ -22,7 +22,6 @@ import { OWN_PLATFORM, PLATFORMS } from "../tools/executable/platforms.ts";
 import { runEveryCommand, startDemo, type Demo } from "./support/programs/every-command.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
 import { releaseFolder } from "./support/programs/release-folder.ts";
-import { eventually } from "./support/time/eventually.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const IMAGE = `registry.example/owner/secretcast@sha256:${"0".repeat(64)}`;
@@ -156,17 +155,6 @@ test(
     }
   },
 );
-
-test("its first output comes within 0.3 s", { skip: NOT_HERE }, async (t) => {
-  // Once on a machine that others load too.
-  const tookMs = await eventually("a start within 300 ms", () => {
-    const began = performance.now();
-    assert.equal(run(program, ["--help"]).status, 0);
-    const ms = performance.now() - began;
-    return ms <= 300 && ms;
-  });
-  t.diagnostic(`--help took ${Math.round(tookMs)} ms`);
-});
 
 test("that of the other processor is the same bundle in a program of its own", () => {
   const [here, there] = [readFileSync(program), readFileSync(other)];

@@ -10,34 +10,43 @@ if (major < 22) {
   );
   process.exit(1);
 }
+const given = process.argv.slice(2);
+/** Whether `word` was given; it is none of the runner's. */
+function takes(word) {
+  const at = given.indexOf(word);
+  if (at !== -1) given.splice(at, 1);
+  return at !== -1;
+}
 // --only-names runs the scenarios of both kinds once more, with --only-names among the controllers' flags.
-const named = process.argv.includes("--only-names");
+const named = takes("--only-names");
 if (named) process.env.SCENES_ONLY_NAMES = "1";
-const given = process.argv.slice(2).filter((word) => word !== "--only-names");
+// What `npm run test:more` runs with --more: a browser and what is packed are no matter of every run.
+const MORE = [
+  "test/browser/*.test.ts",
+  "test/bundle.test.ts",
+  "test/executable.test.ts",
+  "test/image.test.ts",
+  "test/installed-package.test.ts",
+  "test/kube-package.test.ts",
+  "test/package.test.ts",
+  "test/release.test.ts",
+  "test/sandbox-package.test.ts",
+];
+const more = takes("--more");
 const options = given.filter((word) => word.startsWith("-"));
 const paths = given.filter((word) => !word.startsWith("-"));
-// test/cluster needs a real API server; a browser and the package's contents are no matter of every
-// run: these have scripts of their own. What waits longest begins first.
-const elsewhere = [
-  "test/cluster/**",
-  "test/browser/**",
-  "test/package.test.ts",
-  "test/installed-package.test.ts",
-  "test/bundle.test.ts",
-  "test/kube-package.test.ts",
-  "test/release.test.ts",
-  "test/image.test.ts",
-];
 const scenarios = () =>
   globSync("test/integration/*.test.ts").filter((file) =>
     readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts"),
   );
-const all = () => (named ? scenarios() : globSync("test/**/*.test.ts", { exclude: elsewhere }));
+// test/cluster needs a real API server.
+const usual = () => globSync("test/**/*.test.ts", { exclude: ["test/cluster/**", ...MORE] });
+const all = () => (named ? scenarios() : more ? globSync(MORE) : usual());
 const files = paths.length > 0 ? paths : all();
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []
-  : ["--test-concurrency=6"];
+  : [`--test-concurrency=${more ? 3 : 6}`];
 // TEST_RESULTS names a file for the results, which `npm run ids` reads.
 const results = process.env.TEST_RESULTS;
 const reporters = results

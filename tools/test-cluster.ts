@@ -77,9 +77,8 @@ function readOptions(): Options {
   if (found.length === 0) throw new Error(`no test file is called ${asked.join(" or ")}`);
   const named = found.filter(isScenario);
   const files = values["only-names"] ? [] : found;
-  const also = values["only-names"] || positionals.length === 0;
   const patterns = values["test-name-pattern"];
-  return { files, concurrency, patterns, reporter, named: also ? named : [] };
+  return { files, concurrency, patterns, reporter, named };
 }
 
 /** Whether its tests are scenarios of both kinds of objects. Those of test/cluster need other rights. */

@@ -5,8 +5,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { ownCluster } from "../support/api-server/cluster.ts";
-import { field } from "../support/api-server/http.ts";
+import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
+import { ok } from "../support/api-server/facts/place.ts";
+import { field, type Http } from "../support/api-server/http.ts";
 import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
 import { grantsOf, type RbacManifest } from "../support/kube/rbac.ts";
 import { commandLine } from "../support/programs/command-line.ts";
@@ -14,12 +15,17 @@ import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
+let http: Http;
 before(async () => {
   cluster = await ownCluster();
+  http = openCluster(cluster);
   for (const namespace of ["home", "team-a", "team-b", "vault"])
     kubectl("create", "namespace", namespace);
 });
-after(() => cluster.stop());
+after(async () => {
+  await http.close();
+  await cluster.stop();
+});
 
 function kubectl(...words: readonly string[]): string {
   return typed(words, undefined);
@@ -67,33 +73,37 @@ function requestsOf(name: string) {
     }));
 }
 
-const keyOf = (namespace: string): string =>
-  kubectl("get", "secret", "s", "-n", namespace, "--ignore-not-found", "-o", "jsonpath={.data.k}");
-const holds = (namespace: string, text: string) =>
-  eventually(
-    `${namespace}/s holds ${text || "nothing"}`,
-    () => keyOf(namespace) === Buffer.from(text).toString("base64"),
-  );
-const set = (namespace: string, text: string): string =>
-  kubectl(
-    "patch",
-    "secret",
-    "s",
-    "-n",
-    namespace,
-    "-p",
-    JSON.stringify({ stringData: { k: text } }),
-  );
-const list = (data: Readonly<Record<string, string>>): string =>
-  typed(
-    ["apply", "-f", "-"],
-    JSON.stringify({
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: "secretcast-sources", namespace: "home" },
-      data,
-    }),
-  );
+const secrets = (namespace: string): string => `/api/v1/namespaces/${namespace}/secrets`;
+
+function holds(namespace: string, text: string): Promise<unknown> {
+  const wanted = text === "" ? undefined : Buffer.from(text).toString("base64");
+  return eventually(`${namespace}/s holds ${text || "nothing"}`, async () => {
+    const { body } = await http.send("GET", `${secrets(namespace)}/s`);
+    return field(body, "data", "k") === wanted;
+  });
+}
+
+async function patch(path: string, body: object): Promise<void> {
+  ok(await http.send("PATCH", path, { body, contentType: "application/merge-patch+json" }), 200);
+}
+
+async function source(namespace: string, text: string, annotations = {}): Promise<void> {
+  const body = { metadata: { name: "s", annotations }, stringData: { k: text } };
+  ok(await http.send("POST", secrets(namespace), { body }), 201);
+}
+
+async function declineAndAccept(): Promise<void> {
+  for (const [word, text] of [
+    ["false", ""],
+    [null, "2"],
+  ] as const) {
+    const metadata = { annotations: { "secretcast.io/accept": word } };
+    await patch("/api/v1/namespaces/team-b", { metadata });
+    await holds("team-b", text);
+  }
+}
+
+const remove = async (path: string): Promise<void> => void ok(await http.send("DELETE", path), 200);
 
 /** A source and an entry of the source list: copies are made, changed and removed, and Events are sent. */
 async function liveThroughIt(t: TestContext, kubeconfig: string, flags: readonly string[]) {
@@ -105,27 +115,28 @@ async function liveThroughIt(t: TestContext, kubeconfig: string, flags: readonly
     "lease-namespace": "home",
     ...Object.fromEntries(given),
   });
-  kubectl("create", "secret", "generic", "s", "-n", "home", "--from-literal=k=0");
-  kubectl("annotate", "secret", "s", "-n", "home", "secretcast.io/to=team-*");
+  await source("home", "0", { "secretcast.io/to": "team-*" });
   for (const text of ["1", "2", "1", "2"]) {
-    set("home", text);
+    await patch(`${secrets("home")}/s`, { stringData: { k: text } });
     for (const namespace of ["team-a", "team-b"]) await holds(namespace, text);
   }
-  kubectl("annotate", "namespace", "team-b", "secretcast.io/accept=false");
-  await holds("team-b", "");
-  kubectl("annotate", "namespace", "team-b", "secretcast.io/accept-");
-  await holds("team-b", "2");
-  kubectl("delete", "secret", "s", "-n", "home");
+  // Listed namespaces are read again every 30 s; test/integration/listed-namespaces.test.ts waits for it.
+  if (!flags.some((flag) => flag.startsWith("--namespaces"))) await declineAndAccept();
+  await remove(`${secrets("home")}/s`);
   for (const namespace of ["team-a", "team-b"]) await holds(namespace, "");
-  kubectl("create", "secret", "generic", "s", "-n", "vault", "--from-literal=k=9");
-  list({ listed: "secret: vault/s\nto: team-a" });
+  await source("vault", "9");
+  const maps = "/api/v1/namespaces/home/configmaps";
+  const listed = { listed: "secret: vault/s\nto: team-a" };
+  const list = { metadata: { name: "secretcast-sources" }, data: listed };
+  ok(await http.send("POST", maps, { body: list }), 201);
   await holds("team-a", "9");
-  list({ unrelated: "secret: vault/other\nto: nobody" });
+  const unrelated = { listed: null, unrelated: "secret: vault/other\nto: nobody" };
+  await patch(`${maps}/secretcast-sources`, { data: unrelated });
   await holds("team-a", "");
-  kubectl("delete", "secret", "s", "-n", "vault");
-  kubectl("delete", "configmap", "secretcast-sources", "-n", "home");
+  await remove(`${secrets("vault")}/s`);
+  await remove(`${maps}/secretcast-sources`);
   assert.equal(await controller.stop(), 0);
-  kubectl("delete", "lease", "secretcast", "-n", "home");
+  await remove("/apis/coordination.k8s.io/v1/namespaces/home/leases/secretcast");
 }
 
 const MODES = {

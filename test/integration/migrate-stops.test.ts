@@ -1,4 +1,4 @@
-// A move that is stopped after each of its requests and begun again; the old tool that writes while it
+// A move that is stopped after its writes and begun again; the old tool that writes while it
 // goes on; copies by the thousand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ function dying(client: ApiClient, writes: number): ApiClient {
 }
 
 for (const world of WORLDS) {
-  test(`${world}: a move that dies after each of its writes loses nothing and ends where one ends that does not`, async (t) => {
+  test(`${world}: a move that dies after its writes loses nothing and ends where one ends that does not`, async (t) => {
     const scene = await openScene(t);
     const stage = new WorldScene(scene, world);
     await stage.load(t);
@@ -35,9 +35,11 @@ for (const world of WORLDS) {
       const own = planned.sources.some((source) => placeText(source.place) === place);
       return !own && !places.includes(place);
     });
+    // On a real server a run takes a second, and a dozen of them show what it adds.
+    const each = scene.sandbox ? 1 : Math.ceil(places.length / 12);
     let runs = 0;
     for (let written = 1; written > 0; runs++) {
-      const { result } = await stage.move({ client: dying(stage.client, 1) });
+      const { result } = await stage.move({ client: dying(stage.client, each) });
       const { sources, namespaces, copies } = result.written;
       written = sources + namespaces + copies + result.failures.length;
       const now = await stage.contents();
@@ -47,7 +49,7 @@ for (const world of WORLDS) {
       for (const [place, version] of unmanagedObjects)
         assert.equal(versions.get(place), version, place);
     }
-    assert.ok(runs > places.length, "one run a write");
+    assert.ok(runs > places.length / each, "it died again and again");
     const after = await stage.plan();
     const adopted = after.copies.filter(({ state }) => state === "adopted");
     assert.deepEqual(adopted.map(({ object }) => placeText(object)).toSorted(), places.toSorted());
@@ -96,22 +98,20 @@ test("once the old tool runs again no more is written", async (t) => {
   assert.deepEqual(await stage.versions(), before);
 });
 
-for (const world of ["kubed", "kyverno"] as const) {
-  test(`${world}: 5,000 copies are moved, and how far it is is told`, async (t) => {
-    const scene = await openScene(t);
-    const stage = new WorldScene(scene, world);
-    // A real server takes a minute to be rid of 200 namespaces.
-    const [namespaces, sources] = scene.sandbox ? [200, 25] : [50, 100];
-    await stage.loadMany(t, namespaces, sources);
-    const told: number[] = [];
-    const { result } = await stage.move({ onProgress: (done) => void told.push(done) });
-    assert.deepEqual(result, {
-      written: { sources, namespaces: 0, copies: 5000 },
-      failures: [],
-    });
-    assert.deepEqual(
-      told,
-      Array.from({ length: 5000 + sources }, (_, index) => index + 1),
-    );
+test("5,000 copies are moved, and how far it is is told", async (t) => {
+  const scene = await openScene(t);
+  const stage = new WorldScene(scene, "kyverno");
+  // A real server takes a minute to be rid of 200 namespaces.
+  const [namespaces, sources] = scene.sandbox ? [200, 25] : [50, 100];
+  await stage.loadMany(t, namespaces, sources);
+  const told: number[] = [];
+  const { result } = await stage.move({ onProgress: (done) => void told.push(done) });
+  assert.deepEqual(result, {
+    written: { sources, namespaces: 0, copies: 5000 },
+    failures: [],
   });
-}
+  assert.deepEqual(
+    told,
+    Array.from({ length: 5000 + sources }, (_, index) => index + 1),
+  );
+});

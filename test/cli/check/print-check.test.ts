@@ -43,7 +43,7 @@ test("--as asks as somebody else, and says so", async (t) => {
   const account = "system:serviceaccount:secretcast:secretcast";
   const { stderr } = await run(["check", "--as", account]);
   assert.match(stderr, /rights: those of system:serviceaccount:secretcast:secretcast$/m);
-  assert.deepEqual([...seen], ["secretcast/1.2.3"]);
+  assert.deepEqual([...seen], ["secretcast/1.2.3 (command line)"]);
 });
 
 test("json is a CheckList, and -o name the checks alone", async (t) => {

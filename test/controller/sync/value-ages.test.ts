@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Rig } from "../../support/controller/fake-clock-controller.ts";
 
-const DAY = 24 * 3600_000;
+const MINUTE = 60_000;
 const DATA = { "f:data": { "f:k": {} } };
 const LABEL = { "f:metadata": { "f:labels": { "f:x": {} } } };
 const counted = (certainty: string) =>
@@ -13,8 +13,8 @@ const counted = (certainty: string) =>
 function stage(): Rig {
   const rig = new Rig();
   rig.teams("team-a");
-  const time = (days: number): string =>
-    new Date(rig.clock.now() - days * DAY).toISOString().replace(/\.\d+Z$/, "Z");
+  const time = (minutes: number): string =>
+    new Date(rig.clock.now() - minutes * MINUTE).toISOString().replace(/\.\d+Z$/, "Z");
   const source = (name: string, managedFields: readonly object[], created = 90): void =>
     rig.api.secret(
       `shared/${name}`,
@@ -38,11 +38,11 @@ function stage(): Rig {
 
 test("sources with an old value are counted, for certain or possibly (37)", async () => {
   const rig = stage();
-  const started = rig.start({ given: { "max-value-age": "720h" } });
+  const started = rig.start({ given: { "max-value-age": "30m" } });
   await rig.clock.advance(10_000);
   assert.equal(await started.metric(...counted("certain")), 2);
   assert.equal(await started.metric(...counted("possible")), 2);
-  await rig.clock.advance(30 * DAY);
+  await rig.clock.advance(30 * MINUTE);
   assert.equal(await started.metric(...counted("certain")), 5, "they grow old");
   await started.stop();
 });
