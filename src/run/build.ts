@@ -6,23 +6,18 @@ import { Controller } from "../controller/sync/controller.ts";
 import { RecentChanges } from "../controller/state/recent-changes.ts";
 import { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { rulesOf } from "../controller/model/kinds.ts";
-import type { ClusterState, PlannerSettings } from "../controller/model/cluster.ts";
+import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { readPayload } from "../controller/observed/read-object.ts";
 import { recordLookup, rememberRead, type ReadObjects } from "../controller/writes/outcome.ts";
 import { SyncLog } from "../controller/report/sync-log.ts";
-import type { ReceiptJournal } from "../controller/report/receipts/receipt-journal.ts";
 import { Sync } from "../controller/sync/sync.ts";
 import type { OwnPod } from "../page/leader-page.ts";
 import { controllerSnapshot } from "../page/snapshot.ts";
 import { watchCluster, type ClusterWatch } from "./cluster-watch.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { gaugeInputs, type Measured } from "./gauge-inputs.ts";
-import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 import { createLeadership, type Leadership } from "./leadership.ts";
 import { createJournal } from "./receipts.ts";
 import { createReporters } from "./reporters.ts";
-
-type Shown = Parameters<ReceiptJournal["onShown"]>;
 
 export function buildController(
   config: Config,
@@ -37,105 +32,68 @@ export function buildController(
     leadership: () => leadership,
     changes,
   });
-  const onShown = journal && ((...shown: Shown) => journal.onShown(...shown));
-  const cluster: ClusterWatch = watchCluster(config, settings, { ...parts, onShown });
+  const cluster: ClusterWatch = watchCluster(config, settings, { ...parts, journal });
   const { caches, watches } = cluster;
-  const { kinds } = caches;
   const leadership: Leadership = createLeadership(config, parts, memory, () => watches.relist());
   const { elector } = leadership;
   const record = config.dryRun ? undefined : leadership.record;
-  const { events, reporter } = createReporters(config, settings, parts, {
-    kinds,
-    memory,
-    lease: () => elector?.lease,
-    triggerOf: (action) => changes.triggerOf(action),
-  });
-  const syncLog = new SyncLog(log, metrics.figures, clock, () =>
-    Object.values(watches.byResource).every(
-      ({ disconnectedSinceMs }) => disconnectedSinceMs === undefined,
-    ),
-  );
-  const clusterStates = kinds.map(({ clusterState }) => clusterState);
-  const reads: ReadObjects = {
-    caches: caches.written,
-    onChange: (key, before) => sync.events.readAnew(key, before),
-  };
+  const reporters = createReporters(config, settings, parts, { caches, memory, changes, elector });
+  const syncLog = new SyncLog(log, metrics.figures, clock, caches.watches);
   const onPlan = (): void => {
     statusFeed?.changed();
     record?.planned();
   };
+  const reporting = [syncLog, reporters.reporter, ...(journal ? [journal] : [])];
+  const onChange: OnRead = (key, before) => sync.events.readAnew(key, before);
+  const clusterStates = caches.kinds.map(({ clusterState }) => clusterState);
   const sync: Sync = new Sync({
     clusterStates,
     settings,
     memory,
     caches: caches.written,
-    apply: createApply(settings, parts, { cluster, leadership, memory, reads }),
+    apply: createApply(settings, parts, { cluster, leadership, memory, onChange }),
     concurrency: config.concurrency,
     clock,
-    hooks: [changes, syncLog, reporter, ...(journal ? [journal] : []), parts.observer, { onPlan }],
+    hooks: [changes, ...reporting, parts.observer, { onPlan }],
     dryRun: config.dryRun,
   });
   const { reachability } = client;
+  const { events } = reporters;
   const graceMs = Math.max(settings.deleteGraceMs, settings.sourceGraceMs);
   const controller = new Controller(
-    {
-      ...parts,
-      watches,
-      sync,
-      elector,
-      record,
-      events,
-      reachability,
-      queueMetrics: metrics.queue,
-    },
+    { ...parts, watches, sync, elector, record, events, reachability, queueMetrics: metrics.queue },
     { resyncMs: config.resyncMs, once: config.once, graceMs },
   );
-  exposeController(config, parts, { caches, clusterStates, controller, sync, syncLog, elector });
+  const shown = { clusterStates, controller, sync, syncLog, elector, clock, reachability };
+  const observed = { ...config, ...caches, ...shown, pod: podOf(config) };
+  metrics.observe(observed);
+  statusFeed?.observe(controllerSnapshot(observed));
   return controller;
 }
 
-type RunningParts = Omit<Measured, "kinds" | "clock" | "maxValueAgeMs"> & {
-  readonly clusterStates: readonly ClusterState[];
-  readonly elector: LeaderElector | undefined;
-};
-
-// To the metrics and the status page.
-function exposeController(
-  { kinds, dryRun, maxValueAgeMs, ...config }: Config,
-  { client, clock, metrics, statusFeed }: Dependencies,
-  running: RunningParts,
-): void {
-  metrics.observe(gaugeInputs({ kinds, clock, maxValueAgeMs, ...running }));
-  const { watches, deniedNames } = running.caches;
-  const { reachability } = client;
-  const pod = podOf(config);
-  statusFeed?.observe(
-    controllerSnapshot({ ...running, watches, deniedNames, reachability, pod, dryRun, clock }),
-  );
-}
-
-type OwnPlace = Pick<Config, "inCluster" | "ownNamespace" | "statusAddress">;
-
-function podOf({ inCluster, ownNamespace, statusAddress }: OwnPlace): OwnPod | undefined {
+function podOf({ inCluster, ownNamespace, statusAddress }: Config): OwnPod | undefined {
   return inCluster
     ? { namespace: ownNamespace, hostname: hostname(), port: statusAddress.port }
     : undefined;
 }
 
+type OnRead = ReadObjects["onChange"];
+
 type WritingParts = {
   readonly cluster: ClusterWatch;
   readonly leadership: Leadership;
   readonly memory: PlannerMemory;
-  readonly reads: ReadObjects;
+  readonly onChange: OnRead;
 };
 
 function createApply(
   settings: PlannerSettings,
   { client, clock, metrics: { figures } }: Dependencies,
-  { cluster, leadership, memory, reads }: WritingParts,
+  { cluster, leadership, memory, onChange }: WritingParts,
 ): Apply {
   const { caches, list, data, contextOf } = cluster;
   const { elector, record } = leadership;
+  const reads: ReadObjects = { caches: caches.written, onChange };
   return new Apply({
     client,
     writeDeadlineMs: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,

@@ -10,8 +10,9 @@ import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { SourceListCache } from "../controller/sync/source-list-cache.ts";
 import { LIST_WATCH, Watches } from "../controller/sync/watches.ts";
-import { toldBy, watchLines, type ShownListener } from "../controller/sync/informers.ts";
+import { toldBy, watchLines } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
+import type { ReceiptJournal } from "../controller/report/receipts/receipt-journal.ts";
 import type { FailureLines } from "../controller/report/failure-lines.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -28,8 +29,9 @@ export type ClusterWatch = {
 export function watchCluster(
   config: Config,
   settings: PlannerSettings,
-  parts: Dependencies & { readonly onShown?: ShownListener | undefined },
+  parts: Dependencies & { readonly journal: ReceiptJournal | undefined },
 ): ClusterWatch {
+  const { journal } = parts;
   const data = new DataCache(config.dataCacheBytes);
   const lines = watchLines(parts.log, parts.clock);
   const list = createSourceList(config, settings, parts, lines);
@@ -47,7 +49,7 @@ export function watchCluster(
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
     copyable: settings,
     withValueTimes: config.maxValueAgeMs > 0,
-    keepsKeyNames: parts.onShown !== undefined,
+    keepsKeyNames: journal !== undefined,
     keep: (source, payload) => data.put(source, payload),
   };
   const contextOf = (kind: ObjectKind): ReadContext => ({
@@ -60,6 +62,7 @@ export function watchCluster(
     {
       ...parts,
       lines,
+      onShown: journal && ((kind, old, now) => journal.onShown(kind, old, now)),
       onlyNames: settings.onlyNames,
       listState: (kind) => list?.stateFor(kind) ?? LIST_OFF,
     },

@@ -3,12 +3,12 @@ import { hostname } from "node:os";
 import type { Config } from "../controller/settings/config.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import type { EventIdentity, SourceEvent } from "../controller/report/event-states.ts";
-import type { TriggerOf } from "../controller/report/done-events.ts";
 import { FailureLines } from "../controller/report/failure-lines.ts";
 import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
-import type { KindCache } from "../controller/sync/informers.ts";
+import type { RecentChanges } from "../controller/state/recent-changes.ts";
+import type { Caches } from "../controller/sync/caches.ts";
 import type { EventDetails } from "../kube/events/event-record.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { createEventClient } from "../kube/events/event-writer.ts";
@@ -29,17 +29,17 @@ export type Reporters = {
 };
 
 export type ReportedState = {
-  readonly kinds: readonly Pick<KindCache, "kind" | "written">[];
+  readonly caches: Pick<Caches, "kinds">;
   readonly memory: PlannerMemory;
-  readonly lease: () => LeaderElector["lease"] | undefined;
-  readonly triggerOf: TriggerOf;
+  readonly changes: RecentChanges;
+  readonly elector: LeaderElector | undefined;
 };
 
 export function createReporters(
   { dryRun }: Pick<Config, "dryRun">,
   settings: PlannerSettings,
   parts: Dependencies,
-  { kinds, memory, lease, triggerOf }: ReportedState,
+  { caches: { kinds }, memory, changes, elector }: ReportedState,
 ): Reporters {
   const { log, clock } = parts;
   const events = dryRun ? undefined : createEvents(parts, (details) => reporter.lost(details));
@@ -51,8 +51,8 @@ export function createReporters(
     mayName: (namespace) => settings.namedSources?.matches(namespace) === true,
     uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
     send: (event) => events?.record(eventOf(event)),
-    lease,
-    triggerOf,
+    lease: () => elector?.lease,
+    triggerOf: (action) => changes.triggerOf(action),
   });
   return { events, reporter };
 }

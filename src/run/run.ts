@@ -69,10 +69,9 @@ export async function runController(
   } = {},
 ): Promise<RunEnd> {
   const settings = readPlannerSettings(config);
-  const metrics = createMetrics(config.leaseName, { version });
-  if (observer.lostLogLines) metrics.countLostLines(observer.lostLogLines);
-  const { receipts } = observer;
-  if (receipts) metrics.countLostReceipts(() => receipts.lost);
+  const { receipts, lostLogLines: lines } = observer;
+  const lost = { lines, receipts: receipts && (() => receipts.lost) };
+  const metrics = createMetrics(config.leaseName, { version, lost });
   const reachability = new Reachability(systemClock);
   const connect = (
     own: Pick<ClientOptions, "connections" | "neverPauses" | "onClockOffset">,

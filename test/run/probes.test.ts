@@ -2,22 +2,30 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { serveHttp, type Health } from "../../src/run/probes.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
+import { Cluster } from "../support/planner/planner-cluster.ts";
 import { createMetrics } from "../../src/controller/report/metrics.ts";
 
 async function start(t: TestContext, health: Health): Promise<string> {
   const metrics = createMetrics("secretcast", { version: "1.2.3" });
+  const cluster = new Cluster();
+  for (const name of ["shared", "team-a", "team-b", "team-c"]) cluster.namespace(name);
+  cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "1" } });
+  cluster.secret("shared/wrong", { too: "team-*" });
+  for (const name of ["one", "two"]) cluster.secret(`team-a/${name}`, { to: "*" });
+  cluster.pass();
   metrics.observe({
-    copies: () => ({ secrets: { current: 3 }, configmaps: { conflict: 1 } }),
-    sources: () => ({ secrets: { ok: 2, refused: 1 } }),
-    oldValues: () => ({ secrets: { certain: 2, possible: 1 } }),
-    ignored: () => ({ namespace: 4 }),
-    listEntries: () => ({ ok: 3, refused: 1, absent: 0 }),
-    lastConvergedMs: () => 1_700_000_000_000,
-    unreadableNamespaces: () => 0,
-    unreadableNames: () => 0,
-    watchActivityMs: () => ({ secrets: 1_700_000_001_000 }),
-    watchDisconnectedMs: () => ({ secrets: 41_500, namespaces: 0 }),
-    leading: () => true,
+    clusterStates: [{ kind: "Secret", objectsIn: () => new Map() }],
+    watches: {
+      secrets: { lastActivityMs: 1000, disconnectedSinceMs: 460_500 },
+      namespaces: { lastActivityMs: 1000, disconnectedSinceMs: undefined },
+    },
+    unreadable: () => [],
+    deniedNames: () => ["registry"],
+    maxValueAgeMs: 0,
+    sync: { newestPlan: cluster.plan() },
+    syncLog: { convergedMs: 1_700_000_000_000 },
+    controller: { leading: true },
+    clock: { ...systemClock, monotonic: () => 502_000, now: () => 1_700_000_502_000 },
   });
   const address = { host: "127.0.0.1", port: 0 };
   const server = await serveHttp(address, health, metrics.registry, systemClock);
@@ -42,10 +50,9 @@ test("metrics carry the public names and their readings", async (t) => {
   const text = await (await fetch(`${url}/metrics`)).text();
   for (const line of [
     'secretcast_copies{state="current",resource="secrets"} 3',
-    'secretcast_copies{state="conflict",resource="configmaps"} 1',
     'secretcast_sources{state="refused",resource="secrets"} 1',
-    'secretcast_old_values{certainty="certain",resource="secrets"} 2',
-    'secretcast_ignored{reason="namespace"} 4',
+    'secretcast_ignored{reason="namespace"} 2',
+    "secretcast_unreadable_names 1",
     "secretcast_last_converged_timestamp_seconds 1700000000",
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',
     'secretcast_watch_disconnected_seconds{resource="secrets"} 41.5',

@@ -1,28 +1,152 @@
-// The program's metrics under their public names (metric-table.ts). Each starts with zero, so that a dashboard
-// shows a line before the first event. Gauges of the state are read at scrape time.
+// The program's metrics under their public names. Each starts with zero, so that a dashboard shows a line before
+// the first event. docs/reference.md has the same names; a test compares.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../../kube/cache/informer.ts";
+import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
+import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts";
 import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
-import {
-  COUNTERS,
-  GAUGES,
-  HISTOGRAMS,
-  READ_GAUGES,
-  type Counted,
-  type GaugeInputs,
-} from "./metric-table.ts";
-import type { SyncMetrics } from "./sync-log.ts";
+import { READ_GAUGES, type Measured } from "./gauges.ts";
+
+type Described = {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+};
+/** `zeros`: values of its label that are 0 from the start. */
+type Counted = Described & { readonly zeros?: readonly string[] };
+
+/** Counters that are read when they are scraped. */
+const LOST = {
+  lines: {
+    name: "secretcast_log_lines_lost_total",
+    help: "Log lines that could not be written: stdout is closed, full, or not read",
+  },
+  receipts: {
+    name: "secretcast_receipts_lost_total",
+    help: "Receipts that could not be written: the stream is closed, full, or not read",
+  },
+} satisfies Record<string, Described>;
+
+const COUNTERS = {
+  restarts: {
+    name: "secretcast_watch_restarts_total",
+    help: "Rounds of list and watch that ended, by resource and reason",
+    labelNames: ["resource", "reason"],
+  },
+  drift: {
+    name: "secretcast_drift_repaired_total",
+    help: "Copies repaired after being edited or deleted",
+    labelNames: ["kind"],
+    zeros: ["edited", "deleted"],
+  },
+  syncs: {
+    name: "secretcast_syncs_total",
+    help: "Passes over the whole cache by result",
+    labelNames: ["result"],
+    zeros: ["ok", "error"],
+  },
+  writes: {
+    name: "secretcast_writes_total",
+    help: "Writes by verb and result: ok or the kind of the error",
+    labelNames: ["verb", "result"],
+  },
+  failures: {
+    name: "secretcast_write_failures_total",
+    help: "Writes that failed and are tried again, by cause",
+    labelNames: ["cause"],
+    zeros: Object.keys(FAILURE_CAUSES),
+  },
+  sourceReads: {
+    name: "secretcast_source_reads_total",
+    help: "Sources read again to be written, because --data-cache has no room for all of them",
+  },
+  requests: {
+    name: "rest_client_requests_total",
+    help: "Requests to the API server by method and status code (<error> when none came)",
+    labelNames: ["method", "code"],
+  },
+  adds: { name: "workqueue_adds_total", help: "Accepted adds", labelNames: ["name"] },
+  retries: {
+    name: "workqueue_retries_total",
+    help: "Keys added with a delay",
+    labelNames: ["name"],
+  },
+} satisfies Record<string, Counted>;
+
+// client-go's buckets for the queue: exponential from 1e-6 s, factor 10, 10 buckets.
+const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** power);
+
+const HISTOGRAMS = {
+  syncDuration: {
+    name: "secretcast_sync_duration_seconds",
+    help: "Duration of a sync: plan and the writes it waited for",
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
+  },
+  propagation: {
+    name: "secretcast_propagation_seconds",
+    help: "From seeing a source's or namespace's change to its last copy written",
+    buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  },
+  latency: {
+    name: "workqueue_queue_duration_seconds",
+    help: "From the first accepted add to get",
+    labelNames: ["name"],
+    buckets: QUEUE_BUCKETS,
+  },
+  work: {
+    name: "workqueue_work_duration_seconds",
+    help: "From get to done",
+    labelNames: ["name"],
+    buckets: QUEUE_BUCKETS,
+  },
+} satisfies Record<string, Described & { readonly buckets: readonly number[] }>;
+
+const GAUGES = {
+  buildInfo: {
+    name: "secretcast_build_info",
+    help: "Always 1; the version of the program is a label",
+    labelNames: ["version"],
+  },
+  depth: { name: "workqueue_depth", help: "Current depth of the queue", labelNames: ["name"] },
+  unfinished: {
+    name: "workqueue_unfinished_work_seconds",
+    help: "Sum of the ages of keys in process",
+    labelNames: ["name"],
+  },
+  longest: {
+    name: "workqueue_longest_running_processor_seconds",
+    help: "Age of the oldest key in process",
+    labelNames: ["name"],
+  },
+} satisfies Record<string, Described>;
 
 export type Metrics = ReturnType<typeof createMetrics>;
+/** Receives the figures of syncs. */
+export type SyncMetrics = Metrics["figures"];
 
-/**
- * `ofProcess`: also register Node's metrics. They are observed until the process ends. `version`: of the program.
- */
-export function createMetrics(leaseName: string, { ofProcess = true, version = "unknown" } = {}) {
+export type MetricsOptions = {
+  /** Also register Node's metrics. They are observed until the process ends. */
+  readonly ofProcess?: boolean;
+  /** Of the program. */
+  readonly version?: string;
+  /** How many log lines and receipts were lost so far. */
+  readonly lost?: Readonly<Partial<Record<keyof typeof LOST, (() => number) | undefined>>>;
+};
+
+export function createMetrics(
+  leaseName: string,
+  { ofProcess = true, version = "unknown", lost = {} }: MetricsOptions = {},
+) {
   const registry = new Registry();
   const registers = [registry];
-  const countLostLines = readCounter(registry, LOST_LINES);
-  const countLostReceipts = readCounter(registry, LOST_RECEIPTS);
+  each(LOST, (row, key) => {
+    const collect = (): void => {
+      counter.reset();
+      counter.inc(lost[key]?.() ?? 0);
+    };
+    const counter = new Counter({ ...row, registers, collect });
+    return counter;
+  });
   if (ofProcess) collectDefaultMetrics({ register: registry });
   const gauges = each(GAUGES, (row) => new Gauge({ ...row, registers }));
   const histograms = each(HISTOGRAMS, (row) => new Histogram({ ...row, registers }));
@@ -36,10 +160,6 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
   return {
     registry,
     figures: figuresOf(counters, histograms),
-    /** Sets the source of the count of lost log lines. */
-    countLostLines,
-    /** Sets the source of the count of lost receipts. */
-    countLostReceipts,
     queue: queueSink(gauges, counters, histograms),
     /** The sink of one informer. */
     watch: (resource: string): InformerMetrics => ({
@@ -51,10 +171,10 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
     }),
     requests: counters.requests,
     /** Connects the gauges that are read when scraped. */
-    observe: (inputs: Omit<GaugeInputs, "leaseName">) => {
+    observe: (measured: Omit<Measured, "leaseName">) => {
       for (const { read, ...row } of READ_GAUGES) {
         const collect = (): void => {
-          for (const [labels, value] of read({ ...inputs, leaseName })) gauge.set(labels, value);
+          for (const [labels, value] of read({ ...measured, leaseName })) gauge.set(labels, value);
         };
         const gauge = new Gauge({ ...row, registers, collect });
       }
@@ -62,41 +182,13 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
   };
 }
 
-const LOST_LINES = {
-  name: "secretcast_log_lines_lost_total",
-  help: "Log lines that could not be written: stdout is closed, full, or not read",
-};
-const LOST_RECEIPTS = {
-  name: "secretcast_receipts_lost_total",
-  help: "Receipts that could not be written: the stream is closed, full, or not read",
-};
-
-/** A counter that is read when it is scraped. */
-function readCounter(
-  registry: Registry,
-  row: { readonly name: string; readonly help: string },
-): (count: () => number) => void {
-  let read = (): number => 0;
-  const counter = new Counter({
-    ...row,
-    registers: [registry],
-    collect: () => {
-      counter.reset();
-      counter.inc(read());
-    },
-  });
-  return (count) => {
-    read = count;
-  };
-}
-
 /** A table's rows as instruments. */
 function each<Key extends string, Row, Made>(
   table: Readonly<Record<Key, Row>>,
-  make: (row: Row) => Made,
+  make: (row: Row, key: Key) => Made,
 ): Readonly<Record<Key, Made>> {
   const made: Partial<Record<Key, Made>> = {};
-  for (const key in table) made[key] = make(table[key]);
+  for (const key in table) made[key] = make(table[key], key);
   return made as Record<Key, Made>;
 }
 
@@ -104,17 +196,18 @@ type Counters = Readonly<Record<keyof typeof COUNTERS, Counter>>;
 type Histograms = Readonly<Record<keyof typeof HISTOGRAMS, Histogram>>;
 type Gauges = Readonly<Record<keyof typeof GAUGES, Gauge>>;
 
-/** The sync's figures, in the form that sync-log.ts needs. */
-function figuresOf(counters: Counters, histograms: Histograms): SyncMetrics {
+function figuresOf(counters: Counters, histograms: Histograms) {
   return {
-    write: (verb, result) => counters.writes.inc({ verb, result }),
-    failed: (cause) => counters.failures.inc({ cause }),
-    sync: (result, seconds) => {
+    write: (verb: string, result: "ok" | ApiErrorKind) => counters.writes.inc({ verb, result }),
+    /** A write or the read before it failed. */
+    failed: (cause: CauseWord) => counters.failures.inc({ cause }),
+    sync: (result: "ok" | "error", seconds: number) => {
       counters.syncs.inc({ result });
       histograms.syncDuration.observe(seconds);
     },
-    repaired: (kind) => counters.drift.inc({ kind }),
-    propagated: (seconds) => histograms.propagation.observe(seconds),
+    repaired: (kind: "edited" | "deleted") => counters.drift.inc({ kind }),
+    propagated: (seconds: number) => histograms.propagation.observe(seconds),
+    /** A source's data were not in memory and were read again. */
     sourceRead: () => counters.sourceReads.inc(),
   };
 }

@@ -4,27 +4,16 @@
 import { reasonText } from "../model/reasons.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Plan } from "../model/verdicts.ts";
-import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
-import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
+import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
+import type { SyncMetrics } from "./metrics.ts";
 import { Repeats } from "./rate-limit.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Action } from "../model/actions.ts";
-
-/** Receives the figures. The program passes prom-client's counters. */
-export type SyncMetrics = {
-  write(verb: string, result: "ok" | ApiErrorKind): void;
-  /** A write or the read before it failed. */
-  failed(cause: CauseWord): void;
-  sync(result: "ok" | "error", seconds: number): void;
-  repaired(kind: "edited" | "deleted"): void;
-  propagated(seconds: number): void;
-  /** A source's data were not in memory and were read again. */
-  sourceRead(): void;
-};
 
 export type SyncNote = {
   readonly settled: boolean;
@@ -59,6 +48,9 @@ export type SyncHooks = {
   readonly onStop?: () => void;
 };
 
+/** By resource. */
+type SyncWatches = Readonly<Record<string, Pick<Watched<never>, "disconnectedSinceMs">>>;
+
 export class SyncLog implements SyncHooks {
   readonly #log: Log;
   readonly #figures: SyncMetrics;
@@ -71,16 +63,10 @@ export class SyncLog implements SyncHooks {
   readonly #writes = new Repeats(5);
   readonly #overloads = new Repeats(3);
   #convergedMs: number | undefined;
-  readonly #followsCluster: () => boolean;
+  readonly #watches: SyncWatches;
 
-  /** `followsCluster`: whether every watch is connected. A plan over old caches proves nothing. */
-  constructor(
-    log: Log,
-    figures: SyncMetrics,
-    clock: Clock,
-    followsCluster: () => boolean = () => true,
-  ) {
-    this.#followsCluster = followsCluster;
+  constructor(log: Log, figures: SyncMetrics, clock: Clock, watches: SyncWatches = {}) {
+    this.#watches = watches;
     this.#log = log;
     this.#figures = figures;
     this.#clock = clock;
@@ -131,8 +117,11 @@ export class SyncLog implements SyncHooks {
   #settled(plan: Plan, { dryRun }: SyncNote): void {
     const now = this.#clock.monotonic();
     const { states } = plan;
-    const converged = states.pending + states.failed === 0 && this.#followsCluster();
-    if (converged) this.#convergedMs = this.#clock.now();
+    // A plan over old caches proves nothing.
+    const isCurrent = Object.values(this.#watches).every(
+      ({ disconnectedSinceMs }) => disconnectedSinceMs === undefined,
+    );
+    if (isCurrent && states.pending + states.failed === 0) this.#convergedMs = this.#clock.now();
     if (dryRun) this.#tellOnce(plan);
     if ([...this.#tally.keys()].some((kind) => kind !== "failed")) {
       const tookMs = Math.round(now - (this.#busySince ?? now));

@@ -1,21 +1,19 @@
 // The program's metrics with nothing to observe, for tests of what they are called.
+import { systemClock } from "../../../src/kube/time/clock.ts";
 import { createMetrics } from "../../../src/controller/report/metrics.ts";
 
 export function metricsOfNothing(): ReturnType<typeof createMetrics> {
   const metrics = createMetrics("secretcast");
-  const nothing = () => ({});
   metrics.observe({
-    copies: nothing,
-    sources: nothing,
-    oldValues: () => ({}),
-    ignored: nothing,
-    listEntries: nothing,
-    lastConvergedMs: () => undefined,
-    unreadableNamespaces: () => 0,
-    unreadableNames: () => 0,
-    watchActivityMs: nothing,
-    watchDisconnectedMs: nothing,
-    leading: () => false,
+    clusterStates: [],
+    watches: {},
+    unreadable: () => [],
+    deniedNames: () => [],
+    maxValueAgeMs: 0,
+    sync: { newestPlan: undefined },
+    syncLog: { convergedMs: undefined },
+    controller: { leading: false },
+    clock: systemClock,
   });
   return metrics;
 }

@@ -1,0 +1,170 @@
+// Gauges of the cluster state: public names, help texts, labels, and how each is read when it is scraped.
+import type { ClusterState } from "../model/cluster.ts";
+import { KINDS, type ObjectKind } from "../model/kinds.ts";
+import type { Plan, SourceReport } from "../model/verdicts.ts";
+import type { StringMap } from "../../text/string-map.ts";
+import type { Watched } from "../../kube/cache/informer-group.ts";
+import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
+
+/** A running controller, as far as gauges show it. */
+export type Measured = {
+  readonly leaseName: string;
+  /** One for each kind that takes part. */
+  readonly clusterStates: readonly Pick<ClusterState, "kind" | "objectsIn">[];
+  /** By resource. */
+  readonly watches: Readonly<
+    Record<string, Pick<Watched<never>, "lastActivityMs" | "disconnectedSinceMs">>
+  >;
+  readonly unreadable: () => readonly unknown[];
+  readonly deniedNames: () => readonly string[];
+  /** 0: ages of values are not read. */
+  readonly maxValueAgeMs: number;
+  readonly sync: {
+    readonly newestPlan: Pick<Plan, "kinds" | "sources" | "ignored" | "list"> | undefined;
+  };
+  readonly syncLog: { readonly convergedMs: number | undefined };
+  readonly controller: { readonly leading: boolean };
+  readonly clock: Clock;
+};
+
+/** A label's values and the number for them. */
+type Sample = readonly [labels: StringMap, value: number];
+type Gauged = {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+  readonly read: (measured: Measured) => Iterable<Sample>;
+};
+
+export const READ_GAUGES: readonly Gauged[] = [
+  {
+    name: "secretcast_sources",
+    help: "Sources by state and resource",
+    labelNames: ["state", "resource"],
+    read: sources,
+  },
+  {
+    name: "secretcast_old_values",
+    help: "Sources whose value is older than --max-value-age: certain, or possible where managedFields record a range",
+    labelNames: ["certainty", "resource"],
+    read: oldValues,
+  },
+  {
+    name: "secretcast_copies",
+    help: "Places by state and resource",
+    labelNames: ["state", "resource"],
+    read: ({ sync }) =>
+      (sync.newestPlan?.kinds ?? []).flatMap(({ kind, states, others }) =>
+        ofKind(kind, "state", { ...states, other: others }),
+      ),
+  },
+  {
+    name: "secretcast_ignored",
+    help: "Objects and namespaces with annotations of ours that have no effect, by reason",
+    labelNames: ["reason"],
+    read: ({ sync }) => by("reason", sync.newestPlan?.ignored.counts ?? {}),
+  },
+  {
+    name: "secretcast_source_list_entries",
+    help: "Entries of the source list by state: ok, refused, or absent where their object is not there",
+    labelNames: ["state"],
+    read: entries,
+  },
+  {
+    name: "secretcast_watch_last_activity_timestamp_seconds",
+    help: "When each watch last gave a sign of life",
+    labelNames: ["resource"],
+    read: ({ watches, clock }) => {
+      const offset = wallOffsetMs(clock);
+      return byWatch(watches, ({ lastActivityMs }) => lastActivityMs + offset);
+    },
+  },
+  {
+    name: "secretcast_watch_disconnected_seconds",
+    help: "For how long each watch has been disconnected, so that its cache grows old; 0 while it is connected",
+    labelNames: ["resource"],
+    read: ({ watches, clock }) => {
+      const now = clock.monotonic();
+      return byWatch(watches, ({ disconnectedSinceMs }) => now - (disconnectedSinceMs ?? now));
+    },
+  },
+  {
+    name: "secretcast_unreadable_namespaces",
+    help: "Namespaces of --namespaces that the API server does not let us read",
+    read: ({ unreadable }) => [[{}, unreadable().length]],
+  },
+  {
+    name: "secretcast_unreadable_names",
+    help: "Names of --only-names that the API server does not let us read",
+    read: ({ deniedNames }) => [[{}, deniedNames().length]],
+  },
+  {
+    name: "secretcast_last_converged_timestamp_seconds",
+    help: "The last sync that left nothing pending or failed",
+    read: ({ syncLog }) => [[{}, (syncLog.convergedMs ?? 0) / 1000]],
+  },
+  {
+    name: "leader_election_master_status",
+    help: "1 where this process leads, else 0",
+    labelNames: ["name"],
+    read: ({ leaseName, controller }) => [[{ name: leaseName }, controller.leading ? 1 : 0]],
+  },
+];
+
+type Counts = Readonly<Record<string, number>>;
+
+function by(label: string, counts: Counts): readonly Sample[] {
+  return Object.entries(counts).map(([value, count]) => [{ [label]: value }, count]);
+}
+
+function ofKind(kind: ObjectKind, label: string, counts: Counts): readonly Sample[] {
+  const { plural: resource } = KINDS[kind].resource;
+  return by(label, counts).map(([labels, count]) => [{ ...labels, resource }, count]);
+}
+
+function byWatch<W>(watches: Readonly<Record<string, W>>, ms: (watch: W) => number) {
+  return Object.entries(watches).map(
+    ([resource, watch]) => [{ resource }, ms(watch) / 1000] as const,
+  );
+}
+
+function sources({ sync: { newestPlan: plan }, clusterStates }: Measured): readonly Sample[] {
+  return clusterStates.flatMap(({ kind }, index) => {
+    const own = plan?.sources.filter((source) => source.kind === kind) ?? [];
+    const count = (wanted: SourceReport["state"]): number =>
+      own.filter(({ state }) => state === wanted).length;
+    // List entries without a source are refused too. They count for the first kind.
+    const faulty = index === 0 ? (plan?.list.refused.length ?? 0) : 0;
+    const refused = count("refused") + faulty;
+    return ofKind(kind, "state", { ok: count("ok"), nowhere: count("nowhere"), refused });
+  });
+}
+
+/** Older than the limit for certain, or possibly: managedFields record a range. Without a limit, nothing. */
+function oldValues({ clusterStates, sync, maxValueAgeMs, clock }: Measured): readonly Sample[] {
+  if (maxValueAgeMs === 0) return [];
+  const before = clock.now() - maxValueAgeMs;
+  const isOlder = (time: string | undefined): boolean =>
+    time !== undefined && Date.parse(time) < before;
+  return clusterStates.flatMap(({ kind, objectsIn }) => {
+    const counts = { certain: 0, possible: 0 };
+    for (const { kind: ofSource, source } of sync.newestPlan?.sources ?? []) {
+      const object = ofSource === kind && objectsIn(source.namespace).get(source.name);
+      const time = object && object.role === "source" ? object.valueTime : undefined;
+      if (isOlder(time?.notAfter)) counts.certain++;
+      else if (isOlder(time?.notBefore)) counts.possible++;
+    }
+    return ofKind(kind, "certainty", counts);
+  });
+}
+
+/** All are 0 if the list is not read. */
+function entries({ sync: { newestPlan: plan } }: Measured): readonly Sample[] {
+  const { entries: all = 0, refused = [], absent = [] } = plan?.list ?? {};
+  const ofSources = plan?.sources.filter(
+    ({ entry, state }) => entry !== undefined && state === "refused",
+  );
+  const faulty = refused.length + (ofSources?.length ?? 0);
+  const ok = all - faulty - absent.length;
+  return by("state", { ok, refused: faulty, absent: absent.length });
+}
