@@ -14,7 +14,7 @@ type Requirement = {
 export type LabelSelector = readonly Requirement[];
 
 /** The label that each namespace has, with its name. */
-const NAME_LABEL = "kubernetes.io/metadata.name";
+export const NAME_LABEL = "kubernetes.io/metadata.name";
 const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 
 /** A text says why the selector cannot be read. */
@@ -45,7 +45,7 @@ export function selectorText(selector: LabelSelector): string {
   return selector.map(requirementText).join(",");
 }
 
-function requirementText({ key, operator, values }: Requirement): string {
+export function requirementText({ key, operator, values }: Requirement): string {
   const [first = ""] = values;
   switch (operator) {
     case "Exists":

@@ -25,7 +25,7 @@ export type RuleTargets = {
 type Inexact = { readonly problems: readonly string[]; readonly incomplete: readonly string[] };
 type JoinedTargets = Inexact & { readonly targets: OldTargets | undefined };
 
-const COPY_AND_SOURCE =
+export const COPY_AND_SOURCE =
   "its source is itself a copy, and a copy is no source with secretcast: name its own source in the rule";
 
 export const NO_NAMESPACES: NamespaceSet = { names: [], selectors: [], patterns: [] };
@@ -149,11 +149,19 @@ function besideSource(
   const named = rules.some(({ any }) => any.names.includes(place.namespace));
   const reaches = (one: OldNamespace): boolean => rules.some(({ any }) => isIn(any, one));
   if (copyName === place.name || !(named || (own && reaches(own)))) return NOTHING;
-  const why = `a copy beside its source, in ${place.namespace}, cannot be made with secretcast`;
   if (!namespaces.some((one) => one !== own && reaches(one))) {
-    return { problems: [why], incomplete: [] };
+    return { problems: [noCopyBeside(place)], incomplete: [] };
   }
-  return { problems: [], incomplete: [`${why}: it stays as it is and is no longer kept current`] };
+  return { problems: [], incomplete: [leftBeside(place)] };
+}
+
+function noCopyBeside({ namespace }: Ref): string {
+  return `a copy beside its source, in ${namespace}, cannot be made with secretcast`;
+}
+
+/** `source`: has a copy of another name beside it, and other copies that move. */
+export function leftBeside(source: Ref): string {
+  return `${noCopyBeside(source)}: it stays as it is and is no longer kept current`;
 }
 
 const NOTHING: Inexact = { problems: [], incomplete: [] };

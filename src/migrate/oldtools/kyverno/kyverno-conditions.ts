@@ -2,7 +2,7 @@
 // the operation, and those between constants. All others are unknown, with the reason.
 import { fields, textsOf } from "../old-objects.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
-import { parseGlobList, NAMESPACE_GLOBS } from "../../../text/globs.ts";
+import { wildcardMatches } from "./kyverno-kinds.ts";
 
 /** One of the names of each list, and all requirements. */
 export type Block = {
@@ -38,9 +38,17 @@ export function conditionsOf(raw: unknown): Conditions {
 }
 
 const ALWAYS: Conditions = said({});
-/** Operators that hold for one of the values, and those that hold for none. */
-const AMONG = new Set(["Equal", "Equals", "In", "AnyIn", "AllIn"]);
-const NOT_AMONG = new Set(["NotEqual", "NotEquals", "NotIn", "AnyNotIn", "AllNotIn"]);
+/** Operators that hold for one of the values, and those that hold for none, with the form of `value`. */
+const AMONG: Operators = { Equal: "text", Equals: "text", In: "list", AnyIn: "any", AllIn: "any" };
+const NOT_AMONG: Operators = {
+  NotEqual: "text",
+  NotEquals: "text",
+  NotIn: "list",
+  AnyNotIn: "any",
+  AllNotIn: "any",
+};
+/** With a value of another form, the condition holds always or never. */
+type Operators = Readonly<Record<string, "text" | "list" | "any">>;
 
 const NAME = /^\{\{\s*request\.object\.metadata\.name\s*\}\}$/;
 const OPERATION = /^\{\{\s*request\.operation(?:\s*\|\|\s*['"`]+(\w+)['"`]+)?\s*\}\}$/;
@@ -51,10 +59,10 @@ const LABEL =
 function conditionOf(raw: unknown): Conditions {
   const { key: rawKey, operator: rawOperator, value } = fields(raw);
   const [key, operator] = [stringOf(rawKey), stringOf(rawOperator)];
-  const values = typeof value === "string" ? [value] : textsOf(value);
-  const isAmong = AMONG.has(operator);
-  const isKnown = isAmong || NOT_AMONG.has(operator);
-  if (!isKnown || !values || values.length === 0 || values.some((text) => text.includes("{{")))
+  const isAmong = Object.hasOwn(AMONG, operator);
+  const form = isAmong ? AMONG[operator] : NOT_AMONG[operator];
+  const values = valuesOf(value, form);
+  if (!values || values.length === 0 || !values.every((text) => PLAIN.test(text)))
     return unknown(`${key || "a key"} ${operator}`);
   if (NAME.test(key)) {
     return isAmong ? said({ lists: [values] }) : said({}, values);
@@ -64,8 +72,22 @@ function conditionOf(raw: unknown): Conditions {
   const label = LABEL.exec(key);
   if (label) return ofLabel(label[1] ?? label[2] ?? "", values, isAmong);
   if (key === "" || key.includes("{{")) return unknown(`${key || "a key"} ${operator}`);
-  const holds = values.some((text) => text === key || matches(text, key)) === isAmong;
+  const holds = values.some((text) => wildcardMatches(text, key)) === isAmong;
   return holds ? ALWAYS : { kind: "never" };
+}
+
+/** Neither variables nor lists in JSON. */
+const PLAIN = /^[-\w./:*?]*$/;
+
+function valuesOf(
+  value: unknown,
+  form: Operators[string] | undefined,
+): readonly string[] | undefined {
+  if (form === undefined) return undefined;
+  if (typeof value === "string") return form === "list" ? undefined : [value];
+  const texts = textsOf(value);
+  const isWhole = Array.isArray(value) && texts?.length === value.length;
+  return form !== "text" && isWhole ? texts : undefined;
 }
 
 // A namespace is served when it is created, or at a later change.
@@ -81,11 +103,6 @@ function ofLabel(key: string, values: readonly string[], isAmong: boolean): Cond
   if (values.some((text) => text === "" || /[*?,()\s]/.test(text)))
     return unknown(`a pattern for the label ${key}`);
   return said({ requirements: [`${key} ${isAmong ? "in" : "notin"} (${values.join(",")})`] });
-}
-
-function matches(glob: string, name: string): boolean {
-  const list = parseGlobList(glob, NAMESPACE_GLOBS);
-  return list.ok && list.value.matches(name);
 }
 
 function unknown(what: string): Conditions {

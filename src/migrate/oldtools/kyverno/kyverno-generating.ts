@@ -5,6 +5,7 @@ import { syncOf, titleOfPolicy, type CloneRule, type PolicyReading } from "./kyv
 import { fields, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
 import { KINDS, OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
+import { isNamespaceName } from "../../../text/names.ts";
 
 type Expressions = ReadonlyMap<string, string>;
 
@@ -28,8 +29,12 @@ export function rulesOfGeneratingPolicy(policy: OldCustom): PolicyReading {
   const problems: string[] = [];
   let others = 0;
   for (const one of listOf(spec["generate"])) {
-    const text = resolved(stringOf(fields(one)["expression"]), expressions);
-    const read = cloneOf(policy, spec, text, expressions);
+    const { expression, template } = fields(one);
+    const text = resolved(stringOf(expression), expressions);
+    const read =
+      template === undefined
+        ? cloneOf(policy, spec, text, expressions)
+        : templateProblem(stringOf(fields(template)["value"]));
     if (typeof read === "string") problems.push(`${titleOfPolicy(policy)}: ${read}`);
     else if (read) rules.push(read);
     else others++;
@@ -39,6 +44,14 @@ export function rulesOfGeneratingPolicy(policy: OldCustom): PolicyReading {
       `${titleOfPolicy(policy)}: ${others} of its expressions copy no Secret or ConfigMap and stay with Kyverno: keep the policy for them`,
     );
   return { rules, problems, isOnlyClones: rules.length > 0 && others + problems.length === 0 };
+}
+
+/** A template that reads other objects may copy one of them. */
+function templateProblem(text: string): string | undefined {
+  return /\bresource\.(?:Get|List)\(|\bvariables\./.test(text) &&
+    /\b(?:Secret|ConfigMap)\b/.test(text)
+    ? "its template is made out of other objects, which cannot be read"
+    : undefined;
 }
 
 function resolved(expression: string, expressions: Expressions): string {
@@ -147,30 +160,32 @@ function scopeOfPolicy(spec: RawFields, into: string): Pick<CloneRule, "scope" |
 
 function matchedBy(spec: RawFields): KyvernoScope | string {
   if (listOf(spec["matchConditions"]).length > 0) return "its rule asks by CEL (matchConditions)";
+  if (fields(fields(spec["evaluation"])["admission"])["enabled"] === false)
+    return "its policy does not act on requests (admission), so that later namespaces get no copy";
   const constraints = fields(spec["matchConstraints"]);
   const rules = listOf(constraints["resourceRules"]).map(fields);
-  if (rules.length === 0 || rules.some((rule) => !isOfNamespaces(rule)))
+  if (rules.length === 0 || !rules.every(isOfNamespaces))
     return "its rule is triggered by objects that are no Namespace";
-  const operations = rules.flatMap((rule) => textsOf(rule["operations"]) ?? []);
-  const creates = operations.includes("CREATE") || operations.includes("*");
-  if (!creates) return `its rule asks for the operation (${operations.join(", ")})`;
-  const names = rules.map((rule) => textsOf(rule["resourceNames"]) ?? []);
-  const named = names.some((list) => list.length === 0) ? [] : [names.flat()];
-  const except: string[] = [];
-  for (const rule of listOf(constraints["excludeResourceRules"]).map(fields)) {
-    if (!isOfNamespaces(rule)) continue;
-    const excluded = textsOf(rule["resourceNames"]) ?? [];
-    if (excluded.length === 0) return "its excludeResourceRules name every Namespace";
-    except.push(...excluded);
-  }
+  const operations = rules.map(operationsOf);
+  const unsaid = operations.find((some) => !some.includes("CREATE") && !some.includes("*"));
+  if (unsaid !== undefined) return `its rule asks for the operation (${unsaid.join(", ")})`;
+  const named = namesIn(rules);
+  if (named?.length === 0) return "its resourceNames are names of no Namespace";
+  const excluding = listOf(constraints["excludeResourceRules"])
+    .map(fields)
+    .filter(mayExclude)
+    .map((rule) => namesIn([rule]));
+  if (excluding.includes(undefined)) return "its excludeResourceRules name every Namespace";
+  const except = excluding.flatMap((some) => some ?? []);
   const requirements: string[] = [];
   for (const word of ["objectSelector", "namespaceSelector"]) {
     const some = requirementsOf(constraints[word] ?? {});
     if (typeof some === "string") return `its ${word} ${some}`;
     requirements.push(...some);
   }
-  const matches = combined(factorsOf({ lists: named, requirements }));
-  const isOnce = !operations.includes("UPDATE") && !operations.includes("*");
+  const lists = named === undefined ? [] : [named];
+  const matches = combined(factorsOf({ lists, requirements }));
+  const isOnce = operations.some((some) => !some.includes("UPDATE") && !some.includes("*"));
   const later =
     isOnce && requirements.length > 0
       ? "its rule acts on CREATE alone, so that a namespace that gets the label later is served from now on"
@@ -178,11 +193,35 @@ function matchedBy(spec: RawFields): KyvernoScope | string {
   return { kind: "said", targets: { matches, except: except.map(glob) }, later };
 }
 
+function operationsOf(rule: RawFields): readonly string[] {
+  return textsOf(rule["operations"]) ?? [];
+}
+
+/** The names of any of the rules, without wildcards. Undefined when one of them has no names. */
+function namesIn(rules: readonly RawFields[]): readonly string[] | undefined {
+  const lists = rules.map((rule) => textsOf(rule["resourceNames"]) ?? []);
+  if (lists.some((names) => names.length === 0)) return undefined;
+  return lists.flat().filter(isNamespaceName);
+}
+
 function isOfNamespaces(rule: RawFields): boolean {
   const groups = textsOf(rule["apiGroups"]) ?? [];
   const resources = textsOf(rule["resources"]) ?? [];
   const isCore = groups.length === 1 && groups[0] === "";
-  return isCore && resources.length === 1 && resources[0] === "namespaces";
+  const isNamespaced = rule["scope"] === "Namespaced";
+  return isCore && !isNamespaced && resources.length === 1 && resources[0] === "namespaces";
+}
+
+/** Wildcards count here, and what acts on no creation excludes nothing. */
+function mayExclude(rule: RawFields): boolean {
+  const hasOne = (word: string, ...values: readonly string[]): boolean =>
+    (textsOf(rule[word]) ?? []).some((one) => values.includes(one));
+  return (
+    rule["scope"] !== "Namespaced" &&
+    hasOne("apiGroups", "", "*") &&
+    hasOne("resources", "namespaces", "*", "*/*") &&
+    hasOne("operations", "CREATE", "*")
+  );
 }
 
 function listOf(value: unknown): readonly unknown[] {

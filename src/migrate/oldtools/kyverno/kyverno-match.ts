@@ -1,14 +1,15 @@
 // Which namespaces a generate rule of Kyverno serves. Its relevant behaviour:
 //   match and exclude are blocks. "any" is an OR over them, "all" an AND, and exclude wins
 //   in a block, all fields must hold. In a list, one value must hold
-//   "*" and "?" in names are those of our globs. A namespaceSelector has no effect on a Namespace
+//   "*" and "?" in names are those of our globs. A block with a namespaceSelector holds for no Namespace
 //   preconditions must hold too. Their values are JMESPath, and a few forms are read
 import { fields, textsOf, type RawFields } from "../old-objects.ts";
 import type { OldMatch, OldTargets } from "../old-tool.ts";
 import type { PatternUse } from "../patterns/old-patterns.ts";
 import { conditionsOf, type Block } from "./kyverno-conditions.ts";
+import { coversNamespaces, isNamespaceKind } from "./kyverno-kinds.ts";
+import { readLabelSelector, requirementText } from "../label-selectors.ts";
 import { stringOf, stringsOf } from "../../../controller/model/unstructured.ts";
-import { isLabelKey, isLabelValue } from "../../../text/names.ts";
 
 /** `why`: only a list of the namespaces of now expresses it. `never`: it serves no namespace. */
 export type KyvernoScope =
@@ -117,7 +118,7 @@ function unionOf(blocks: readonly Block[]): OldMatch | undefined {
   return someOf(names, selector);
 }
 
-const OF_ONE_KEY = /^([^\s,=!()]+)(?:=| in )\(?([^()=!]*)\)?$/;
+const OF_ONE_KEY = /^([^\s,=!()]+)(?:=([^\s,=!()]*)| in \(([^()=!]*)\))$/;
 
 // Several values of one key are one requirement.
 export function oneSelector(selectors: readonly string[]): string | undefined {
@@ -126,7 +127,7 @@ export function oneSelector(selectors: readonly string[]): string | undefined {
   const keys = new Set(parts.map((part) => part?.[1]));
   const [key] = keys;
   if (keys.size > 1 || key === undefined) return undefined;
-  const values = parts.flatMap((part) => (part?.[2] ?? "").split(","));
+  const values = parts.flatMap((part) => (part?.[2] ?? part?.[3] ?? "").split(","));
   return `${key} in (${[...new Set(values)].join(",")})`;
 }
 
@@ -166,19 +167,18 @@ function blockOf(filter: RawFields, what: "match" | "exclude"): Block | string |
   const isMatch = what === "match";
   const users = ["subjects", "roles", "clusterRoles"].find((word) => lengthOf(filter[word]) > 0);
   const resources = fields(filter["resources"]);
+  const { annotations, selector, namespaceSelector } = resources;
   const kinds = textsOf(resources["kinds"]) ?? [];
-  const own = kinds.filter(isNamespaceKind);
-  if (
-    isMatch ? kinds.length === 0 || own.length < kinds.length : kinds.length > 0 && own.length === 0
-  )
+  if (isMatch ? kinds.length === 0 || !kinds.every(isNamespaceKind) : !mayExclude(kinds))
     return undefined;
+  if (namespaceSelector !== undefined)
+    return isMatch ? "its match has a namespaceSelector, which holds for no Namespace" : undefined;
   const operations = textsOf(resources["operations"]) ?? [];
   const isOfChange = operations.some((one) => one === "CREATE" || one === "UPDATE");
   if (!isMatch && operations.length > 0 && !isOfChange) return undefined;
   if (users !== undefined) return `its ${what} asks for the user of the request (${users})`;
   if (operations.length > 0 && (!isMatch || !operations.includes("CREATE")))
     return `its ${what} asks for the operation (${operations.join(", ")})`;
-  const { annotations, selector } = resources;
   if (Object.keys(fields(annotations)).length > 0) return `its ${what} asks for annotations`;
   const requirements = selector === undefined ? [] : requirementsOf(selector);
   if (typeof requirements === "string") return `its ${what} ${requirements}`;
@@ -193,43 +193,22 @@ function blockOf(filter: RawFields, what: "match" | "exclude"): Block | string |
       requirements,
       atCreation: operations.length > 0 && !operations.includes("UPDATE"),
     };
-  return kinds.length === 0 ? undefined : "its exclude names every Namespace";
+  const isEmpty = kinds.length === 0 && selector === undefined;
+  return isEmpty ? undefined : "its exclude names every Namespace";
 }
 
-function isNamespaceKind(kind: string): boolean {
-  return /^(?:(?:\*\/)?(?:v1|\*)\/)?Namespace$/.test(kind);
+function mayExclude(kinds: readonly string[]): boolean {
+  return kinds.length === 0 || kinds.some(coversNamespaces);
 }
 
 /** A label selector of Kubernetes as requirements. A text says why it has none. */
 export function requirementsOf(selector: unknown): readonly string[] | string {
-  const { matchLabels, matchExpressions } = fields(selector);
-  const labels = Object.entries(stringsOf(matchLabels));
-  if (labels.some((pair) => pair.some((text) => /[*?]/.test(text))))
-    return "has wildcards in its selector";
-  const isLabel = labels.every(([key, value]) => isLabelKey(key) && isLabelValue(value));
-  if (!isLabel) return "has a label in its selector that no object can have";
-  const requirements = labels.map(([key, value]) => `${key}=${value}`);
-  for (const one of listOf(matchExpressions)) {
-    const { key, operator, values } = fields(one);
-    const text = requirementText(stringOf(key), stringOf(operator), textsOf(values) ?? []);
-    if (text === undefined)
-      return `has a requirement on ${JSON.stringify(key)} that cannot be read`;
-    requirements.push(text);
-  }
-  return requirements;
-}
-
-function requirementText(
-  key: string,
-  operator: string,
-  values: readonly string[],
-): string | undefined {
-  if (!isLabelKey(key) || !values.every(isLabelValue)) return undefined;
-  if (operator === "In")
-    return values.length === 1 ? `${key}=${values[0]}` : `${key} in (${values.join(",")})`;
-  if (operator === "NotIn") return `${key} notin (${values.join(",")})`;
-  if (operator === "Exists") return key;
-  return operator === "DoesNotExist" ? `!${key}` : undefined;
+  const labels = Object.entries(stringsOf(fields(selector)["matchLabels"])).flat();
+  if (labels.some((text) => /[*?]/.test(text))) return "has wildcards in its selector";
+  const read = readLabelSelector(selector);
+  return typeof read === "string"
+    ? `has a selector that cannot be read (${read})`
+    : read.map(requirementText);
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -102,6 +102,13 @@ function ruleOf(
       : undefined;
   }
   const kinds = kindsOf(generate);
+  const kind = stringOf(generate["kind"]);
+  if (
+    kinds.length === 0 &&
+    Object.keys(fields(generate["clone"])).length > 0 &&
+    kind.includes("{{")
+  )
+    return `it clones a ${kind}, whose kind depends on the trigger`;
   if (kinds.length === 0) return undefined;
   if (HELM.test(JSON.stringify(rule)))
     return "it is a template of Helm and cannot be read: run migrate on what it renders";
@@ -113,7 +120,9 @@ function ruleOf(
   const name = stringOf(generate["name"]);
   if (name.includes("{{"))
     return `its copies are called ${name}: a source has one name for all copies`;
-  const place = placeOf(stringOf(generate["namespace"]), scopeOf(rule));
+  const limit = limitOf(spec);
+  const scope: KyvernoScope = limit === undefined ? scopeOf(rule) : { kind: "listed", why: limit };
+  const place = placeOf(stringOf(generate["namespace"]), scope);
   if (typeof place === "string") return place;
   const existing = generate["generateExisting"] ?? spec["generateExisting"];
   const path = `/spec/rules/${at}`;
@@ -149,6 +158,16 @@ function ruleOf(
   };
 }
 
+/** Why the rules of a policy serve fewer namespaces than they match. */
+function limitOf(spec: RawFields): string | undefined {
+  if (spec["admission"] === false)
+    return "its policy does not act on requests (admission: false), so that later namespaces get no copy";
+  const { matchConditions } = fields(spec["webhookConfiguration"]);
+  return Array.isArray(matchConditions) && matchConditions.length > 0
+    ? "its policy asks by CEL (matchConditions)"
+    : undefined;
+}
+
 /** An edit of both fields shows that the rule did synchronize before the move. */
 export function syncOf(synchronizes: boolean, orphans: boolean): CloneRule["sync"] {
   if (synchronizes) return "follows";
@@ -159,7 +178,9 @@ export function syncOf(synchronizes: boolean, orphans: boolean): CloneRule["sync
 function kindsOf(generate: RawFields): readonly ObjectKind[] {
   const isOne = Object.keys(fields(generate["clone"])).length > 0;
   const named = new Set(listedKinds(generate).map(movedKind));
-  const one = isOne && named.size === 0 ? stringOf(generate["kind"]) : undefined;
+  // Other groups have kinds of the same names.
+  const isCore = ["", "v1"].includes(stringOf(generate["apiVersion"]));
+  const one = isOne && isCore && named.size === 0 ? stringOf(generate["kind"]) : undefined;
   return OBJECT_KINDS.filter((kind) => kind === one || named.has(kind));
 }
 
@@ -194,6 +215,7 @@ function placeOf(
   namespace: string,
   scope: KyvernoScope,
 ): Pick<CloneRule, "scope" | "byNamespace"> | string {
+  if (scope.kind === "never") return { scope, byNamespace: false };
   const isOther = scope.kind === "listed" && scope.why === OTHER_TRIGGER;
   if (!isOther && NAMESPACE_NAME.test(namespace)) return { scope, byNamespace: true };
   if (ITS_NAMESPACE.test(namespace)) {

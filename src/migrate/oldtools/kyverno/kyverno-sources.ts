@@ -7,6 +7,7 @@ import { objectTitle } from "../copied-kinds.ts";
 import type { OldObject } from "../old-objects.ts";
 import type { PatternUse } from "../patterns/old-patterns.ts";
 import { withoutKeys, type OldMatch, type OldSource, type OldTargets } from "../old-tool.ts";
+import { COPY_AND_SOURCE, leftBeside } from "../rule-targets.ts";
 import { secretSource } from "../secret-source.ts";
 import { parseSelector } from "../../../text/label-selector.ts";
 import { refText } from "../../../text/names.ts";
@@ -42,7 +43,8 @@ export function kyvernoSources(
   for (const rule of rules) {
     if (rule.scope.kind === "never") continue;
     const objects = originals.filter((object) => isFrom(object, rule));
-    problems.push(...problemsOf(rule, objects));
+    const isCopy = objects.length === 0 && copies.some((object) => isFrom(object, rule));
+    problems.push(...(isCopy ? [`${rule.title}: ${COPY_AND_SOURCE}`] : problemsOf(rule, objects)));
     for (const object of objects) {
       const copyName = rule.copyName ?? object.name;
       const key = `${objectTitle(object)} ${copyName}`;
@@ -51,6 +53,7 @@ export function kyvernoSources(
       groups.set(key, group);
     }
   }
+  for (const group of groups.values()) problems.push(...inactiveProblems(group));
   const byName = Map.groupBy(all, ({ kind, name }) => `${kind} ${name}`);
   const sources = [...groups.values()].map((group): RuleSource => {
     const present = byName.get(`${group.object.kind} ${group.copyName}`) ?? [];
@@ -99,13 +102,11 @@ function problemsOf(
 }
 
 function sourceOf(group: Group, all: readonly Group[], filters: readonly PatternUse[]): OldSource {
-  const { object, copyName, rules } = group;
+  const { object, copyName, rules, copied } = group;
   const active = activeOf(group);
   const problems = [...nameProblems(group, all)];
-  if (active.every(({ sync }) => sync === "once"))
-    problems.push(
-      "its rule has synchronize: false, so that its copies belong to their namespaces: with secretcast, copies follow their source; to have that, set orphanDownstreamOnPolicyDelete: true beside it",
-    );
+  if (active.every(({ sync }) => sync === "once")) problems.push(ONCE);
+  const isBeside = copyName !== object.name && copied.has(object.namespace);
   const notes = active.every(({ existing }) => !existing)
     ? [
         "without generateExisting, its rule served only namespaces that were created or changed later",
@@ -121,8 +122,9 @@ function sourceOf(group: Group, all: readonly Group[], filters: readonly Pattern
     title: `${rules.map(({ title }) => title).join(" and ")} of ${shownSource(object)}`,
     copyName,
     sharing: "refused",
-    going: active.some(({ policy }) => policy.deleting) ? "its policy is being deleted" : undefined,
+    going: active.every(({ policy }) => policy.deleting) ? BEING_DELETED : undefined,
     problems,
+    incomplete: isBeside ? [leftBeside(object)] : [],
   };
 }
 
@@ -131,10 +133,23 @@ function shownSource(object: OldObject): string {
   return object.kind === "Secret" ? refText(object) : objectTitle(object);
 }
 
-/** The rules that synchronize, if there are any. */
-function activeOf({ rules }: Group): readonly CloneRule[] {
-  const following = rules.filter(({ sync }) => sync !== "once");
-  return following.length > 0 ? following : rules;
+export const BEING_DELETED = "its policy is being deleted";
+const ONCE =
+  "its rule has synchronize: false, so that its copies belong to their namespaces: with secretcast, copies follow their source; to have that, set orphanDownstreamOnPolicyDelete: true beside it";
+
+/** The rules that last and synchronize, or that do one of these, if there are any. */
+function activeOf({ rules: all }: Group): readonly CloneRule[] {
+  const following = all.filter(({ sync }) => sync !== "once");
+  const rules = following.length > 0 ? following : all;
+  const lasting = rules.filter(({ policy }) => !policy.deleting);
+  return lasting.length > 0 ? lasting : rules;
+}
+
+// The source moves by its other rules.
+function inactiveProblems(group: Group): readonly string[] {
+  const active = new Set(activeOf(group));
+  const inactive = group.rules.filter((rule) => !active.has(rule));
+  return inactive.map(({ title, sync }) => `${title}: ${sync === "once" ? ONCE : BEING_DELETED}`);
 }
 
 // One object has one name for its copies.

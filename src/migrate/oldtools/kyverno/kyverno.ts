@@ -5,9 +5,14 @@
 //   while a rule synchronizes, marks on its copies are reverted, and annotations of its source are copied
 //   resourceFilters in its ConfigMap keep namespaces out of every rule
 import { rulesOfGeneratingPolicy } from "./kyverno-generating.ts";
-import { exceptionsOf, filtersOf, unfiltered } from "./kyverno-filters.ts";
+import { exceptionsOf, filtersOf, unfiltered, webhookLimits } from "./kyverno-filters.ts";
 import { rulesOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
-import { KYVERNO_PREFIX, kyvernoSources, type RuleSource } from "./kyverno-sources.ts";
+import {
+  BEING_DELETED,
+  KYVERNO_PREFIX,
+  kyvernoSources,
+  type RuleSource,
+} from "./kyverno-sources.ts";
 import { armedRules, deletionsOf, leftoversOf, preparationsOf } from "./kyverno-steps.ts";
 import { copyableObjects, objectTitle } from "../copied-kinds.ts";
 import type { OldCluster, OldCustom, OldObject, OldResource } from "../old-objects.ts";
@@ -15,7 +20,8 @@ import type { OldMark, OldReading, OldSource, OldTool } from "../old-tool.ts";
 import { markOfOne, secretSource } from "../secret-source.ts";
 import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 
-const GROUP = { group: "kyverno.io", versions: ["v1"] } as const;
+// The API server serves the policies as v1. Files may have the other version.
+const GROUP = { group: "kyverno.io", versions: ["v1", "v2beta1"] } as const;
 const POLICIES = { group: "policies.kyverno.io", versions: ["v1", "v1beta1", "v1alpha1"] } as const;
 const RULES: readonly OldResource[] = [
   { ...GROUP, plural: "clusterpolicies", kind: "ClusterPolicy", namespaced: false },
@@ -34,6 +40,7 @@ const RULES: readonly OldResource[] = [
     kind: "PolicyException",
     namespaced: true,
   },
+  { ...POLICIES, plural: "policyexceptions", kind: "PolicyException", namespaced: true },
   { ...GROUP, versions: ["v2"], plural: "updaterequests", kind: "UpdateRequest", namespaced: true },
 ];
 const HOOKS = {
@@ -109,6 +116,7 @@ function readKyverno(cluster: OldCluster): OldReading {
       ...policyReadings.flatMap(({ problems }) => problems),
       ...found.problems,
       ...exceptionsOf(customs, rules),
+      ...webhookLimits(rules, others),
     ],
     preparations: preparationsOf(steps),
     deletionsFor: (moved) => deletionsOf({ policyReadings, moving: moved }),
@@ -147,7 +155,7 @@ function attribution(
       candidates.find(({ source }) => named && source.copyName === object.name);
     if (best && uid !== undefined)
       return markOfOne(object, inPlace(object, best.source), {
-        doubt: doubtOf(object, best, uids),
+        doubt: named?.policy.deleting ? BEING_DELETED : doubtOf(object, best, uids),
       });
     const original = uid === undefined ? undefined : byUid.get(uid);
     const source = original?.kind === object.kind ? original : undefined;

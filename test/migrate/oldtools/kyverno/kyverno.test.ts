@@ -36,8 +36,8 @@ function secret(namespace: string, name: string, labels: Texts = {}): Raw {
   return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: DATA };
 }
 
-function copyIn(namespace: string, rule = "copy", change: Texts = {}): Raw {
-  return secret(namespace, "registry", {
+function copyIn(namespace: string, rule = "copy", change: Texts = {}, name = "registry"): Raw {
+  return secret(namespace, name, {
     "app.kubernetes.io/managed-by": "kyverno",
     "generate.kyverno.io/policy-name": "share",
     "generate.kyverno.io/policy-namespace": "",
@@ -73,6 +73,11 @@ const block = (resources: Raw, users: Raw = {}): Raw => ({
 });
 const any = (...blocks: readonly Raw[]): Raw => ({ any: blocks });
 const names = (...list: readonly string[]): Raw => block({ names: list });
+const nameIs = (operator: string, value: unknown): Raw => ({
+  key: "{{request.object.metadata.name}}",
+  operator,
+  value,
+});
 const labels = (matchLabels: Texts): Raw => block({ selector: { matchLabels } });
 
 function plan(rule: Raw, ...more: readonly Raw[]): Promise<Migration> {
@@ -161,9 +166,25 @@ const EXPRESSED: readonly (readonly [string, Raw, Texts])[] = [
     { to: "prod" },
   ],
   [
-    "a namespaceSelector, which has no effect on a Namespace",
-    { match: any(block({ names: ["prod"], namespaceSelector: { matchLabels: { no: "such" } } })) },
+    "an exclusion with a namespaceSelector, which holds for no Namespace",
+    {
+      match: any(names("prod")),
+      exclude: any(block({ names: ["prod"], namespaceSelector: { matchLabels: { a: "b" } } })),
+    },
     { to: "prod" },
+  ],
+  [
+    "exclusions of kinds with wildcards",
+    {
+      match: any(block({})),
+      exclude: any(
+        block({ kinds: ["*"], names: ["team-*"] }),
+        block({ kinds: ["v1/*"], names: ["dev-?"] }),
+        block({ kinds: ["Names*"], names: ["prod"] }),
+        block({ kinds: ["apps/v1/Namespace"], names: ["platform"] }),
+      ),
+    },
+    { to: "*,!team-*,!dev-?,!prod" },
   ],
   [
     "operations with CREATE",
@@ -254,6 +275,45 @@ const LISTED: readonly (readonly [RegExp, Raw])[] = [
   [/wildcards in its selector/, { match: any(labels({ tier: "a*" })) }],
   [/asks for the operation \(UPDATE\)/, { match: any(block({ operations: ["UPDATE"] })) }],
   [
+    /namespaceSelector, which holds for no Namespace/,
+    { match: any(block({ namespaceSelector: { matchLabels: { tier: "app" } } })) },
+  ],
+  [/which depends on the trigger/, { match: any(block({ kinds: ["*/v1/Namespace"] })) }],
+  [
+    /its exclude names every Namespace/,
+    { match: any(block({})), exclude: block({ kinds: ["*"] }) },
+  ],
+  [
+    /its exclude names every Namespace/,
+    { match: any(block({})), exclude: { resources: { selector: {} } } },
+  ],
+  [
+    /cannot be expressed \(\{\{request.object.metadata.name\}\} Equals\)/,
+    { match: any(block({})), preconditions: [nameIs("Equals", ["prod"])] },
+  ],
+  [
+    /cannot be expressed \(\{\{request.object.metadata.name\}\} NotIn\)/,
+    { match: any(block({})), preconditions: [nameIs("NotIn", "prod")] },
+  ],
+  [
+    /cannot be expressed \(\{\{request.object.metadata.name\}\} AnyNotIn\)/,
+    { match: any(block({})), preconditions: [nameIs("AnyNotIn", '["prod"]')] },
+  ],
+  [
+    /joins names and selectors/,
+    {
+      match: any(
+        block({
+          selector: {
+            matchLabels: { env: "dev" },
+            matchExpressions: [{ key: "tier", operator: "Exists" }],
+          },
+        }),
+        labels({ env: "prod" }),
+      ),
+    },
+  ],
+  [
     /joins names and selectors/,
     { match: any(block({ names: ["x"], selector: { matchLabels: { a: "b" } } }), names("y")) },
   ],
@@ -301,6 +361,144 @@ for (const [why, generate] of REFUSED) {
     assert.match(problems[0] ?? "", why);
   });
 }
+
+const LIMITS: readonly (readonly [RegExp, Raw])[] = [
+  [/does not act on requests \(admission: false\)/, { admission: false }],
+  [
+    /asks by CEL \(matchConditions\)/,
+    { webhookConfiguration: { matchConditions: [{ name: "x", expression: "false" }] } },
+  ],
+];
+
+for (const [why, spec] of LIMITS) {
+  test(`a policy that serves fewer namespaces than its rules match moves with those of now: ${why.source}`, async () => {
+    const { sources, problems } = await migrationOf("kyverno", [
+      ...namespaces(),
+      secret("platform", "registry"),
+      policy({ match: any(block({})) }, spec),
+      copyIn("prod"),
+    ]);
+    assert.equal(sources[0]?.annotations["secretcast.io/to"], "prod");
+    assert.match(problems.join("\n"), why);
+  });
+}
+
+test("what Kyverno's ConfigMap keeps from its webhooks alone is named", async () => {
+  const name = "kubernetes.io/metadata.name";
+  const without = (key: string, values: readonly string[]): Raw => ({
+    matchExpressions: [{ key, operator: "NotIn", values }],
+  });
+  const planned = (webhooks: unknown, matchConditions = "[]"): Promise<Migration> =>
+    plan(
+      { match: any(block({})) },
+      {
+        kind: "ConfigMap",
+        metadata: { namespace: "kyverno", name: "kyverno" },
+        data: {
+          resourceFilters: "[*/*,kyverno,*] [Namespace, prod,*] [Namespace]",
+          webhooks: JSON.stringify(webhooks),
+          matchConditions,
+        },
+      },
+    );
+  const harmless = await planned({ namespaceSelector: without(name, ["kyverno"]) });
+  assert.deepEqual(harmless.problems, []);
+  assert.equal(harmless.sources[0]?.annotations["secretcast.io/to"], "*,!kyverno");
+  const byLabel = await planned([{ objectSelector: without("env", ["dev"]) }]);
+  assert.match(byLabel.problems.join(), /\(webhooks: .*"env".*\): exclude those namespaces/);
+  const byName = await planned({ namespaceSelector: without(name, ["kyverno", "prod"]) });
+  assert.match(byName.problems.join(), /keeps namespaces out of all rules \(webhooks: /);
+  const byCel = await planned({}, '[{"name":"no-dev","expression":"false"}]');
+  assert.match(byCel.problems.join(), /\(matchConditions: no-dev\)/);
+});
+
+test("a rule that never holds copies nothing, into a fixed namespace either", async () => {
+  const { sources, problems, besides } = await plan({
+    match: any(block({})),
+    preconditions: [{ key: "a", operator: "Equals", value: "b" }],
+    generate: { ...GENERATE, namespace: "prod" },
+  });
+  assert.deepEqual([sources, problems], [[], []]);
+  assert.match(besides.join(), /its preconditions never hold/);
+});
+
+test("a rule with synchronize: false beside one of its source that synchronizes is named", async () => {
+  const rules = [
+    { name: "copy", match: any(names("prod")), generate: GENERATE },
+    { name: "once", match: any(names("dev-*")), generate: { ...GENERATE, synchronize: false } },
+  ];
+  const { sources, problems } = await migrationOf("kyverno", [
+    ...namespaces(),
+    secret("platform", "registry"),
+    policy({}, { rules }),
+  ]);
+  assert.equal(sources[0]?.annotations["secretcast.io/to"], "prod");
+  assert.match(problems.join(), /^ClusterPolicy share\/once: its rule has synchronize: false/);
+});
+
+test("a policy that is being deleted is named, and another one of its source moves", async () => {
+  const dying = {
+    ...policy({ match: any(names("team-*", "prod")) }),
+    metadata: { name: "dying", uid: "d", deletionTimestamp: "2026-01-01T00:00:00Z" },
+  };
+  const own = copyIn("prod", "copy", { "generate.kyverno.io/policy-name": "dying" });
+  const { sources, problems, copies } = await plan(
+    { match: any(names("dev-*", "prod")) },
+    dying,
+    own,
+    copyIn("dev-1"),
+  );
+  assert.equal(sources[0]?.annotations["secretcast.io/to"], "dev-*,prod");
+  assert.deepEqual(problems, ["ClusterPolicy dying/copy: its policy is being deleted"]);
+  assert.deepEqual(
+    copies.map(({ object, state }) => [object.namespace, state]),
+    [
+      ["dev-1", "adoptable"],
+      ["prod", "doubtful"],
+    ],
+  );
+});
+
+test("a copy of another name beside its source is named, and stays", async () => {
+  const { problems, copies } = await plan(
+    { match: any(block({})), generate: { ...GENERATE, name: "other" } },
+    copyIn("platform", "copy", {}, "other"),
+  );
+  assert.match(problems.join(), /a copy beside its source, in platform, cannot be made/);
+  assert.equal(copies[0]?.state, "outside");
+});
+
+test("a source that is itself a copy is named as one", async () => {
+  const clone = { namespace: "prod", name: "registry" };
+  const { problems } = await plan(
+    { match: any(names("team-*")), generate: { ...GENERATE, clone } },
+    copyIn("prod"),
+  );
+  assert.match(problems.join(), /its source is itself a copy/);
+});
+
+test("a Secret of another API group is no Secret", async () => {
+  const generate = { ...GENERATE, apiVersion: "vault.example/v1" };
+  const { sources, besides } = await plan({ match: any(block({})), generate });
+  assert.deepEqual(sources, []);
+  assert.match(besides.join(), /1 policies of Kyverno copy nothing that moves/);
+});
+
+test("a kind that depends on the trigger is named", async () => {
+  const generate = { ...GENERATE, kind: "{{request.object.metadata.labels.kind}}" };
+  const { problems } = await plan({ match: any(block({})), generate });
+  assert.match(problems.join(), /whose kind depends on the trigger/);
+});
+
+test("policies of a file in the other version are read", async () => {
+  const old = { ...policy({ match: any(names("prod")) }), apiVersion: "kyverno.io/v2beta1" };
+  const { sources } = await migrationOf("kyverno", [
+    ...namespaces(),
+    secret("platform", "registry"),
+    old,
+  ]);
+  assert.equal(sources[0]?.annotations["secretcast.io/to"], "prod");
+});
 
 test("other rules of a policy stay with Kyverno, and are named", async () => {
   const rules = [
@@ -380,6 +578,34 @@ test("a policy that is being deleted does not move, and its copies are not adopt
   assert.equal(copies[0]?.state, "doubtful");
 });
 
+test("an exception for a GeneratingPolicy is named", async () => {
+  const exception = (name: string): Raw => ({
+    apiVersion: "policies.kyverno.io/v1",
+    kind: "PolicyException",
+    metadata: { namespace: "kyverno", name: "except" },
+    spec: { policyRefs: [{ kind: "GeneratingPolicy", name }] },
+  });
+  const problemsWith = async (name: string): Promise<readonly string[]> => {
+    const objects = [...namespaces(), secret("platform", "registry"), exception(name)];
+    return (await migrationOf("kyverno", [...objects, generating(APPLY)])).problems;
+  };
+  assert.deepEqual(await problemsWith("another"), []);
+  assert.match((await problemsWith("gp")).join(), /PolicyException kyverno\/except takes objects/);
+});
+
+const APPLY = "generator.Apply(variables.at, [variables.source])";
+
+const ofNamespaces = (change: Raw): Raw => ({
+  apiGroups: [""],
+  apiVersions: ["v1"],
+  resources: ["namespaces"],
+  operations: ["CREATE", "UPDATE"],
+  ...change,
+});
+const constraints = (resourceRules: readonly Raw[], excludeResourceRules: readonly Raw[] = []) => ({
+  matchConstraints: { resourceRules, excludeResourceRules },
+});
+
 function generating(expression: string, spec: Raw = {}): Raw {
   return {
     apiVersion: "policies.kyverno.io/v1",
@@ -436,7 +662,49 @@ for (const [expression, spec, expected] of [
     {},
     /of no form that can be read/,
   ],
-  ["generator.Apply(variables.at, [variables.source])", { evaluation: {} }, /synchronize: false/],
+  [APPLY, { evaluation: {} }, /synchronize: false/],
+  [
+    APPLY,
+    { evaluation: { synchronize: { enabled: true }, admission: { enabled: false } } },
+    /does not act on requests \(admission\)/,
+  ],
+  [
+    APPLY,
+    constraints(
+      [ofNamespaces({})],
+      [
+        ofNamespaces({ apiGroups: ["*"], resources: ["*"], resourceNames: ["prod"] }),
+        ofNamespaces({ operations: ["DELETE"], resourceNames: ["team-a"] }),
+        ofNamespaces({ scope: "Namespaced", resourceNames: ["team-b"] }),
+      ],
+    ),
+    { to: "*,!prod" },
+  ],
+  [APPLY, constraints([ofNamespaces({ resourceNames: ["prod", "team-*"] })]), { to: "prod" }],
+  [
+    APPLY,
+    constraints([ofNamespaces({ resourceNames: ["team-*"] })]),
+    /its resourceNames are names of no Namespace/,
+  ],
+  [
+    APPLY,
+    constraints([
+      ofNamespaces({ resourceNames: ["prod"] }),
+      ofNamespaces({ operations: ["DELETE"], resourceNames: ["team-a"] }),
+    ]),
+    /its rule asks for the operation \(DELETE\)/,
+  ],
+  [APPLY, constraints([ofNamespaces({ scope: "Namespaced" })]), /that are no Namespace/],
+  [
+    APPLY,
+    {
+      generate: [
+        { expression: APPLY },
+        { template: { value: 'kind: Secret\ndata: ((resource.Get("v1", "secrets", "a", "b")))' } },
+      ],
+    },
+    /its template is made out of other objects/,
+  ],
 ] as const) {
   const said = expected instanceof RegExp ? expected.source : JSON.stringify(expected);
   test(`a GeneratingPolicy with ${expression} ${JSON.stringify(spec)}: ${said}`, async () => {
