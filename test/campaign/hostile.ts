@@ -4,7 +4,6 @@
 // kept, no value told; and in the end, when tenant and faults have stopped, nothing left to write. The
 // same seed gives the same settings, attacks and faults, not the same timing.
 import { setTimeout as delay } from "node:timers/promises";
-import { imageCommand } from "../../bench/image.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { seeded } from "../support/time/random.ts";
 import { openArena, type Arena } from "./stages/arena.ts";
@@ -183,7 +182,6 @@ class Run {
     const { kubeconfig, marker, pace, after } = this.#arena;
     return new Subject({
       endings: { after },
-      command: imageCommand(),
       kubeconfig,
       flags: flagsFor(this.#around),
       violations: this.#violations,

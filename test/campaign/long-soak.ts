@@ -15,13 +15,14 @@ import { startControlPlane, type ControlPlane } from "../support/api-server/cont
 import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
 import { field } from "../support/api-server/http.ts";
 import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
-import { Api } from "../support/scenes/api.ts";
 import { seeded } from "../support/time/random.ts";
 import { LatencyProbe } from "./judges/latency.ts";
-import { LongSubject, runOnce } from "./controllers/long-subject.ts";
+import { MARKER } from "./actors/actors.ts";
+import { runOnce, WatchedProcess } from "./controllers/watched-process.ts";
 import type { Latency, SoakRecord } from "./judges/records.ts";
 import { Skies } from "./faults/skies.ts";
-import { World } from "./actors/world.ts";
+import { vitalsOf } from "./judges/vitals.ts";
+import { soakFlags, SoakWorld } from "./stages/soak-world.ts";
 
 export type LongSoakOptions = {
   readonly hours: number;
@@ -47,6 +48,11 @@ const SILENCE_EVERY_MIN = 15;
 /** A watch that says nothing more is found out by then. */
 const SILENCE_S = 310;
 const CONVERGE_MS = 7 * 60_000;
+/** That of the account's rights. */
+const OWN_NAMESPACE = "secretcast";
+const FLAGS = soakFlags(OWN_NAMESPACE);
+/** Which Lease was lost is not in the very last line. */
+const LAST_LINES = 5;
 
 /** Resolves with the path of the records. */
 export async function longSoak(options: LongSoakOptions): Promise<string> {
@@ -93,13 +99,13 @@ class LongRun {
   readonly #http: ReturnType<typeof openCluster>;
   readonly #client: ReturnType<typeof createClient>;
   readonly #skies: Skies;
-  readonly #api: Api;
-  readonly #world: World;
+  readonly #world: SoakWorld;
   readonly #probe: LatencyProbe;
   readonly #random: () => number;
   readonly #problems = new Set<string>();
   readonly #began = performance.now();
-  #subject: LongSubject | undefined;
+  #subject: WatchedProcess | undefined;
+  #last: readonly string[] = [];
   #faultsUntilS = 0;
   #silenceAtS = 60;
   #changes = 0;
@@ -113,8 +119,13 @@ class LongRun {
     this.#http = openCluster(access);
     const admin = kubeConfigFor(access.url, { token: access.token }, { caFile: access.caFile });
     this.#client = createClient(admin, { clock: systemClock, userAgent: "soak" });
-    this.#api = new Api(this.#client);
-    this.#world = new World(this.#api, seeded(seed + 1), (place) => LatencyProbe.owns(place));
+    this.#world = new SoakWorld({
+      client: this.#client,
+      proxy,
+      seed: seed + 1,
+      ownNamespace: OWN_NAMESPACE,
+      onWrong: (what) => this.#problem(what),
+    });
     this.#skies = new Skies(proxy, seeded(seed + 2), false);
     this.#probe = new LatencyProbe(this.#http);
     this.#random = seeded(seed + 3);
@@ -130,9 +141,16 @@ class LongRun {
     await this.#world.begin();
     await this.#probe.begin();
     const { after, proxied } = this.#around;
-    this.#subject = new LongSubject({ after }, proxied, {
-      onEnd: (life, code, last) => this.#write({ kind: "ended", s: this.#s(), life, code, last }),
-      onProblem: (text) => this.#problem(text),
+    this.#subject = new WatchedProcess({
+      endings: { after },
+      kubeconfig: proxied,
+      flags: { ...FLAGS, "leader-elect": "true" },
+      values: [MARKER],
+      onTold: (where) => this.#problem(`a value was told ${where}`),
+      onEnd: (life, code) => this.#ended(life, code),
+      onLine: (line) => {
+        this.#last = [...this.#last.slice(1 - LAST_LINES), line.slice(0, 300)];
+      },
     });
     await this.#converged();
     const untilS = this.#s() + hours * 3600;
@@ -147,6 +165,7 @@ class LongRun {
   }
 
   async close(): Promise<void> {
+    this.#world.close();
     await this.#client.close();
     await this.#http.close();
   }
@@ -191,13 +210,25 @@ class LongRun {
   }
 
   async #sample(): Promise<void> {
-    const vitals = await this.#subject?.vitals();
+    const subject = this.#subject;
+    const address = subject?.now.address();
+    if (subject === undefined || address === undefined) return;
+    const { pid } = subject.now;
+    const metrics = await subject.page(`http://${address}/metrics`);
+    const health = await subject.page(`http://${address}/healthz`);
+    if (health !== undefined && !health.ok) this.#problem(`/healthz: ${health.text.trim()}`);
+    const vitals = metrics && vitalsOf(pid, metrics.text);
     if (!vitals) return;
-    const { copies, wrong } = await this.#world.state();
     const [load = 0] = loadavg();
-    const life = this.#subject?.life ?? 0;
-    const more = { copies, wrong: wrong.length, changes: this.#changes, load };
-    this.#write({ kind: "sample", s: this.#s(), life, ...vitals, ...more });
+    const { copies } = this.#world;
+    const wrong = (await this.#world.wrong()).length;
+    const more = { copies, wrong, changes: this.#changes, load };
+    this.#write({ kind: "sample", s: this.#s(), life: subject.life, ...vitals, ...more });
+  }
+
+  #ended(life: number, code: number | null): void {
+    this.#write({ kind: "ended", s: this.#s(), life, code, last: this.#last.join(" ") });
+    this.#last = [];
   }
 
   async #latencies(): Promise<void> {
@@ -220,7 +251,8 @@ class LongRun {
     const from = performance.now();
     for (const wrong of await this.#converged()) this.#problem(wrong);
     const tookS = ((performance.now() - from) / 1000).toFixed(1);
-    await this.#subject?.stop();
+    const code = await this.#subject?.stop();
+    if (code !== 0) this.#problem(`stopped, it ended with ${String(code)}`);
     await this.#freshFindsNothing();
     const counts = (of: ReadonlyMap<string, number>): string =>
       Array.from(of, ([name, times]) => `${name} ${times}`).join(", ");
@@ -233,24 +265,21 @@ class LongRun {
     this.#write({ kind: "end", s: this.#s(), wrong: [...this.#problems], said });
   }
 
-  /** The versions of all Secrets, before and after it: what it writes was left undone. */
+  /** The versions of all objects, before and after it: what it writes was left undone. */
   async #freshFindsNothing(): Promise<void> {
-    const before = await this.#api.versions();
-    await runOnce(this.#around, this.#around.direct);
-    const now = await this.#api.versions();
-    const places = new Set([...before.keys(), ...now.keys()]);
-    for (const place of places)
-      if (before.get(place) !== now.get(place)) this.#problem(`a fresh controller wrote ${place}`);
+    const before = this.#world.versions();
+    const graces = { "delete-grace": "0s", "source-grace": "0s" };
+    const { late } = await runOnce(this.#around, this.#around.direct, { ...FLAGS, ...graces });
+    if (late) this.#problem("a fresh controller does not end");
+    const now = this.#world.versions();
+    const slots = new Set([...before.keys(), ...now.keys()]);
+    for (const slot of slots)
+      if (before.get(slot) !== now.get(slot)) this.#problem(`a fresh controller wrote ${slot}`);
   }
 
   /** What is still wrong after so long. */
-  async #converged(): Promise<readonly string[]> {
-    const deadline = performance.now() + CONVERGE_MS;
-    for (;;) {
-      const wrong = [...(await this.#world.wrong()), ...(await this.#probe.wrong())];
-      if (wrong.length === 0 || performance.now() > deadline) return wrong;
-      await delay(500);
-    }
+  #converged(): Promise<readonly string[]> {
+    return this.#world.settled(CONVERGE_MS, () => this.#probe.wrong());
   }
 
   #problem(text: string): void {

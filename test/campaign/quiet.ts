@@ -1,14 +1,12 @@
 // The end of a run, when tenant and faults have stopped and no controller runs: one from scratch puts
 // right what was left, and the next one finds nothing to write. And the last search for values.
 import { setTimeout as delay } from "node:timers/promises";
-import { imageCommand } from "../../bench/image.ts";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
-import { spawnController } from "../support/programs/controller-process.ts";
 import { leaks } from "../support/programs/eavesdrop.ts";
+import { runOnce } from "./controllers/watched-process.ts";
 import type { Arena } from "./stages/arena.ts";
 import type { Violations } from "./judges/violations.ts";
 
-const ENDS_WITHIN_MS = 180_000;
 /** What was asked last has been logged and has come through the watches. */
 const CALM_MS = 500;
 
@@ -30,16 +28,9 @@ async function once(arena: Arena, flags: FlagValues, violations: Violations): Pr
   await delay(CALM_MS);
   audit.round();
   const before = audit.writes;
-  const lines: string[] = [];
-  const given = { ...flags, once: "true", "leader-elect": "false" };
-  const running = spawnController({ after }, direct, given, {
-    command: imageCommand(),
-    onLine: (line) => lines.push(line),
-  });
-  const late = delay(ENDS_WITHIN_MS, "late" as const, { ref: false });
-  if ((await Promise.race([running.ended, late])) === "late")
-    violations.add("--once did not end", `within ${ENDS_WITHIN_MS / 1000} s`);
-  search(arena, lines.join("\n"), "by --once", violations);
+  const { text, late } = await runOnce({ after }, direct, flags);
+  if (late) violations.add("--once did not end", "");
+  search(arena, text, "by --once", violations);
   audit.round();
   return audit.writes - before;
 }

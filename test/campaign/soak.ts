@@ -3,17 +3,18 @@
 // nothing to write, no stranger was touched, no value was told, /healthz never failed, nothing is
 // leaked and the memory is flat. The same seed gives the same changes and faults, not the same timing.
 import { setTimeout } from "node:timers/promises";
+import type { ApiClient } from "../../src/kube/rest/api-client.ts";
 import { createClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
-import { Api } from "../support/scenes/api.ts";
 import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
 import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
 import { seeded } from "../support/time/random.ts";
 import { leaked, liveHeap, onWarning, openResources } from "./judges/leaks.ts";
 import { Subject } from "./controllers/own-subject.ts";
 import { Skies } from "./faults/skies.ts";
-import { World } from "./actors/world.ts";
+import { OWN_NAMESPACE } from "./actors/actors.ts";
+import { SoakWorld } from "./stages/soak-world.ts";
 
 export type SoakOptions = {
   readonly minutes: number;
@@ -41,13 +42,14 @@ export async function soak(options: SoakOptions): Promise<readonly string[]> {
   const proxy = await startFaultProxy({ after: (end) => ends.push(end) }, { url: sandbox.url });
   const direct = kubeConfigFor(sandbox.url);
   const client = createClient(direct, { clock: systemClock, userAgent: "soak" });
-  const run = new Soak(options, sandbox, proxy, new Api(client));
+  const run = new Soak(options, sandbox, proxy, client);
   try {
     problems.push(...(await run.play()));
     await run.subject.again(direct);
     problems.push(...(await run.world.wrong()), ...run.subject.problems);
     run.summary();
   } finally {
+    run.world.close();
     await client.close();
     for (const end of ends) await end();
     await sandbox.stop();
@@ -58,7 +60,7 @@ export async function soak(options: SoakOptions): Promise<readonly string[]> {
 }
 
 class Soak {
-  readonly world: World;
+  readonly world: SoakWorld;
   readonly subject: Subject;
   readonly #options: SoakOptions;
   readonly #sandbox: Sandbox;
@@ -70,13 +72,19 @@ class Soak {
   #connections = 0;
   #convergedMs = 0;
 
-  constructor(options: SoakOptions, sandbox: Sandbox, proxy: FaultProxy, api: Api) {
+  constructor(options: SoakOptions, sandbox: Sandbox, proxy: FaultProxy, client: ApiClient) {
     this.#options = options;
     this.#sandbox = sandbox;
     this.#proxy = proxy;
     this.#chance = seeded(options.seed);
-    this.world = new World(api, seeded(options.seed + 1));
     this.subject = new Subject(kubeConfigFor(proxy.url));
+    this.world = new SoakWorld({
+      client,
+      proxy,
+      seed: options.seed + 1,
+      ownNamespace: OWN_NAMESPACE,
+      onWrong: (what) => this.subject.problems.push(what),
+    });
     const silence = options.minutes >= LONG_MINUTES;
     this.#skies = new Skies(proxy, seeded(options.seed + 2), silence);
   }
@@ -86,7 +94,7 @@ class Soak {
     print(`soak of ${minutes} minutes, --seed ${seed}`);
     await this.world.begin();
     this.subject.start();
-    await this.#converge(CONVERGE_MS.short);
+    await this.world.settled(CONVERGE_MS.short);
     const seconds = Math.round(minutes * 60);
     for (let second = 1; second <= seconds; second++) {
       await this.#second();
@@ -115,23 +123,13 @@ class Soak {
     await this.world.conclude();
     const { long, short } = CONVERGE_MS;
     const from = performance.now();
-    const wrong = await this.#converge(this.#options.minutes >= LONG_MINUTES ? long : short);
+    const wrong = await this.world.settled(this.#options.minutes >= LONG_MINUTES ? long : short);
     this.#convergedMs = performance.now() - from;
     const problems = [...wrong, ...(await this.#memory())];
     if (this.#proxy.connections > MOST_CONNECTIONS)
       problems.push(`${this.#proxy.connections} connections are open`);
     await this.subject.stop();
     return problems;
-  }
-
-  /** What is still wrong after so long. */
-  async #converge(patienceMs: number): Promise<readonly string[]> {
-    const deadline = performance.now() + patienceMs;
-    for (;;) {
-      const wrong = await this.world.wrong();
-      if (wrong.length === 0 || performance.now() > deadline) return wrong;
-      await setTimeout(200);
-    }
   }
 
   async #memory(): Promise<readonly string[]> {

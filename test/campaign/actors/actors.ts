@@ -20,6 +20,9 @@ export const SOURCE_LIST = "secretcast-sources";
 /** Of a second release. */
 export const SECOND_NAMESPACE = "tools";
 export const MARKER = "planted-value-";
+// As text, and as base64, of which a value begins with it.
+const TOLD = [MARKER, btoa(MARKER).slice(0, -4)];
+export const tellsValue = (text: string): boolean => TOLD.some((told) => text.includes(told));
 const P = "secretcast.io/";
 const prefixed = (words: Texts): Record<string, string> =>
   Object.fromEntries(Object.entries(words).map(([word, value]) => [P + word, value]));
@@ -35,16 +38,18 @@ const NOTES = { "example.com/note": "n", "argocd.argoproj.io/sync-wave": "1", pl
 type Body = Readonly<Record<string, unknown>>;
 export class Actors {
   readonly #client: ApiClient;
+  readonly #ownNamespace: string;
   /** Whose objects the present step is about. */
   #resource: Resource = SECRETS;
   #values = 0;
 
-  constructor(client: ApiClient) {
+  constructor(client: ApiClient, ownNamespace: string = OWN_NAMESPACE) {
     this.#client = client;
+    this.#ownNamespace = ownNamespace;
   }
 
   async begin(): Promise<void> {
-    for (const namespace of [...NAMESPACES, OWN_NAMESPACE])
+    for (const namespace of [...NAMESPACES, this.#ownNamespace])
       await this.#namespace(namespace, {}, "gold");
   }
 
@@ -163,7 +168,11 @@ export class Actors {
 
   async #list({ entries, strange }: Extract<UserStep, { kind: "list" }>): Promise<void> {
     // One that could be a pulling ConfigMap is not read.
-    await this.#writeList(OWN_NAMESPACE, entries, strange ? { [`${P}from`]: "shared/one" } : {});
+    await this.#writeList(
+      this.#ownNamespace,
+      entries,
+      strange ? { [`${P}from`]: "shared/one" } : {},
+    );
   }
 
   async #writeList(namespace: string, entries: Texts | null, annotations: Texts): Promise<void> {
@@ -179,7 +188,7 @@ export class Actors {
   }
 
   async #lengthen(entries: number, besides: Readonly<Record<string, string>> = {}): Promise<void> {
-    const path = resourcePath(CONFIG_MAPS, OWN_NAMESPACE, SOURCE_LIST);
+    const path = resourcePath(CONFIG_MAPS, this.#ownNamespace, SOURCE_LIST);
     const data = numbered(entries, (no) => {
       return [`more-${no}`, JSON.stringify({ secret: `nowhere/of-${no}`, to: "nowhere" })];
     });

@@ -1,12 +1,14 @@
 // The honest tenants: namespaces that come and go, with Secrets of their own and copies of the
 // platform's sources, all of which the run expects to be right in time.
+import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { field, type Http } from "../../support/api-server/http.ts";
 import { good } from "../../support/api-server/pressure.ts";
 import { pick } from "../../support/time/random.ts";
 import type { Change, Expectations } from "../judges/expectations.ts";
-import { digestOf, HonestWatch } from "../judges/honest-watch.ts";
-import type { Platform, SourceName } from "./platform.ts";
+import { SeenWorld } from "../judges/seen-world.ts";
+import type { Raw } from "../model/raw.ts";
+import { digestOf, type Platform, type SourceName } from "./platform.ts";
 import type { Violations } from "../judges/violations.ts";
 
 const LASTING = ["honest-0", "honest-1", "honest-2", "honest-3", "honest-4", "honest-5"] as const;
@@ -18,8 +20,12 @@ const LONG_GRACE_MS = 2000;
 /** A place that is repaired more than five times a minute is a fight, and waits. */
 const REPAIR_EVERY_MS = 20_000;
 
+/** Each namespace has one of its own, so that what the tenant writes does not delay the watcher. */
+type Watch = { readonly world: SeenWorld; readonly stop: AbortController };
+
 type Parts = {
   readonly admin: Http;
+  readonly client: ApiClient;
   readonly platform: Platform;
   readonly expectations: Expectations;
   readonly violations: Violations;
@@ -31,7 +37,7 @@ type Parts = {
 
 export class Neighbours {
   readonly #parts: Parts;
-  readonly #watches = new Map<string, HonestWatch>();
+  readonly #watches = new Map<string, Watch>();
   /** The version of the Secret called own, by namespace. */
   readonly #own = new Map<string, string>();
   /** Namespaces that accept every source, the tenant's included. */
@@ -102,7 +108,7 @@ export class Neighbours {
     const uid = field(answer.body, ...(edits ? ["metadata"] : ["details"]), "uid");
     const version = Number(field(answer.body, "metadata", "resourceVersion"));
     await eventually(`the watch shows ${place} changed`, () => {
-      const found = this.#watches.get(namespace)?.at(name);
+      const found = this.#at(namespace, name)?.metadata;
       if (answer.status >= 300 || found === undefined || found.uid !== uid) return true;
       return edits && Number(found.resourceVersion) >= version;
     });
@@ -126,7 +132,7 @@ export class Neighbours {
     const back = this.#declined;
     const namespace = back ?? pick(chance, LASTING);
     const names = this.#temporary === undefined ? COPIED : [...COPIED, this.#temporary];
-    const isThere = (name: string): boolean => this.#watches.get(namespace)?.at(name) !== undefined;
+    const isThere = (name: string): boolean => this.#at(namespace, name) !== undefined;
     // A copy whose end was asked for just before may still go after it: nobody could say which is right.
     if (back !== undefined && names.some(isThere)) return;
     const places = new Set(names.map((name) => `${namespace}/${name}`));
@@ -159,8 +165,8 @@ export class Neighbours {
     for (const namespace of LASTING) this.#expectEnd(namespace, name, graceMs);
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(Array.from(this.#watches.values(), (watch) => watch.stop()));
+  stop(): void {
+    for (const { stop } of this.#watches.values()) stop.abort();
   }
 
   async #namespace(name: string): Promise<void> {
@@ -168,11 +174,34 @@ export class Neighbours {
     if (optIn && chance() < 0.4) this.#open.add(name);
     const accept = this.#accepts(name);
     const annotations = accept === null ? {} : { "secretcast.io/accept": accept };
-    this.#watches.set(name, new HonestWatch(admin, name, (secret) => this.#seen(name, secret)));
+    await this.#follow(name);
     const metadata = { name, labels: { tier: "honest" }, annotations };
     await good(admin.send("POST", "/api/v1/namespaces", { body: { metadata } }));
     for (const copy of COPIED) this.#expectCopy(name, copy, "fresh");
     await this.#create(name, "own", {});
+  }
+
+  async #follow(namespace: string): Promise<void> {
+    const { client, violations } = this.#parts;
+    const stop = new AbortController();
+    const world = new SeenWorld({
+      client,
+      kinds: ["Secret"],
+      namespace,
+      onChange: (slot) => this.#seen(namespace, slot.slice(slot.indexOf("/") + 1)),
+      onLost: (why) => violations.add("a watcher that sees no more", why),
+    });
+    this.#watches.set(namespace, { world, stop });
+    await world.begin(stop.signal);
+  }
+
+  #at(namespace: string, name: string): Raw | undefined {
+    return this.#watches.get(namespace)?.world.objects.get(`Secret ${namespace}/${name}`);
+  }
+
+  #digestAt(namespace: string, name: string): string | undefined {
+    const found = this.#at(namespace, name);
+    return found && digestOf(found.data ?? {});
   }
 
   #accepts(namespace: string): string | null {
@@ -197,7 +226,7 @@ export class Neighbours {
     const { expectations, admin } = this.#parts;
     expectations.forget((place) => place.startsWith(`${namespace}/`));
     this.#own.delete(namespace);
-    await this.#watches.get(namespace)?.stop();
+    this.#watches.get(namespace)?.stop.abort();
     this.#watches.delete(namespace);
     await good(admin.send("DELETE", `/api/v1/namespaces/${namespace}`));
   }
@@ -207,7 +236,7 @@ export class Neighbours {
   }
 
   #expectEnd(namespace: string, name: string, graceMs: number): void {
-    const present = this.#watches.get(namespace)?.at(name)?.digest;
+    const present = this.#digestAt(namespace, name);
     const place = `${namespace}/${name}`;
     this.#parts.expectations.expect(place, undefined, "ended", { present, graceMs });
   }
@@ -221,18 +250,18 @@ export class Neighbours {
   }
 
   #expect(namespace: string, name: string, digest: string, change: Change): void {
-    const present = this.#watches.get(namespace)?.at(name)?.digest;
+    const present = this.#digestAt(namespace, name);
     this.#parts.expectations.expect(`${namespace}/${name}`, digest, change, { present });
   }
 
   #seen(namespace: string, name: string): void {
     const { expectations, violations } = this.#parts;
-    const found = this.#watches.get(namespace)?.at(name);
+    const found = this.#at(namespace, name);
     const place = `${namespace}/${name}`;
     const own = this.#own.get(namespace);
-    if (name === "own" && own !== undefined && found?.resourceVersion !== own)
+    if (name === "own" && own !== undefined && found?.metadata.resourceVersion !== own)
       violations.add("a neighbour's Secret was touched", place);
-    expectations.seen(place, found?.digest);
+    expectations.seen(place, this.#digestAt(namespace, name));
     const honest = [...COPIED, "own", "pulled"].includes(name) || name.startsWith("temporary-");
     if (found && !honest && !this.#open.has(namespace) && own !== undefined)
       violations.add("a copy where nobody accepts it", place);

@@ -1,7 +1,7 @@
 // The platform's sources, as the administrator writes them, and what a copy of each holds.
+import { createHash } from "node:crypto";
 import type { Http } from "../../support/api-server/http.ts";
 import { good } from "../../support/api-server/pressure.ts";
-import { digestOf } from "../judges/honest-watch.ts";
 
 type Data = Readonly<Record<string, string>>;
 type Source = {
@@ -35,6 +35,12 @@ const SOURCES = {
   many: { annotations: { allow: "tenant-*" }, entries: Object.fromEntries(numbered) },
 } as const satisfies Readonly<Record<string, Source>>;
 export type SourceName = keyof typeof SOURCES;
+
+/** Of data with values in base64, to compare it and to print none. */
+export function digestOf(data: Data): string {
+  const sorted = Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+}
 
 export class Platform {
   readonly #admin: Http;

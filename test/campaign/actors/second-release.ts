@@ -2,8 +2,8 @@
 // list and a Lease of its own. No source of this world is one of its own, so whatever it writes is wrong.
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import type { Clock } from "../../../src/kube/time/clock.ts";
-import { SECOND_NAMESPACE, type Actors } from "./actors.ts";
-import { Replica, tellsValue } from "../controllers/replica.ts";
+import { SECOND_NAMESPACE, tellsValue, type Actors } from "./actors.ts";
+import { Replica } from "../controllers/replica.ts";
 import { changesNoObject } from "../judges/write-judge.ts";
 import type { Texts } from "../model/raw.ts";
 

@@ -9,7 +9,8 @@ import type { Clock, Timer } from "../../../src/kube/time/clock.ts";
 import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import type { Flags, Raw } from "../model/raw.ts";
 import type { ReceiptStream } from "../judges/receipt-stream.ts";
-import { Replica, tellsValue } from "./replica.ts";
+import { tellsValue } from "../actors/actors.ts";
+import { Replica } from "./replica.ts";
 import { faultOf, type Weather } from "../faults/weather.ts";
 import { changesNoObject } from "../judges/write-judge.ts";
 

@@ -6,15 +6,11 @@ import { readConfig, type FlagValues } from "../../../src/controller/settings/co
 import type { RunEnd } from "../../../src/controller/sync/controller.ts";
 import type { KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
-import { tellsMarker } from "../actors/world.ts";
+import { OWN_NAMESPACE, tellsValue } from "../actors/actors.ts";
+import { soakFlags } from "../stages/soak-world.ts";
 
 const FLAGS: FlagValues = {
-  "source-namespaces": "shared",
-  "delete-grace": "2s",
-  "source-grace": "2s",
-  "delete-hold": "0",
-  "delete-limit": "0",
-  resync: "1m",
+  ...soakFlags(OWN_NAMESPACE),
   "http-address": "127.0.0.1:0",
   "status-address": "127.0.0.1:0",
   "log-level": "debug",
@@ -78,7 +74,7 @@ export class Subject {
   }
 
   async #once(signal: AbortSignal, kubeConfig: KubeConfig, given: FlagValues): Promise<RunEnd> {
-    const around = { env: {}, clusterNamespace: "controller", terminal: false };
+    const around = { env: {}, clusterNamespace: OWN_NAMESPACE, terminal: false };
     const config = readConfig({ ...FLAGS, ...given }, around);
     const log = createLog(config, { write: (line) => this.#hear(line) });
     const observer = {
@@ -93,7 +89,7 @@ export class Subject {
   }
 
   #hear(line: string): void {
-    if (tellsMarker(line)) this.problems.push(`told a value: ${line}`);
+    if (tellsValue(line)) this.problems.push(`told a value: ${line}`);
     const { msg, address }: { msg: string; address?: string } = JSON.parse(line);
     if (msg === "serving probes and metrics") this.#address = address;
     count(this.said, msg);

@@ -12,12 +12,7 @@ import { createLog } from "../../../src/controller/report/log.ts";
 import { createMetrics, type Metrics } from "../../../src/controller/report/metrics.ts";
 import { FaultyClient, type RequestFault } from "../../support/controller/faulty-client.ts";
 import { LAST_RECEIPTS_MS } from "../../../src/run/run.ts";
-import { MARKER } from "../actors/actors.ts";
 import type { ReceiptStream } from "../judges/receipt-stream.ts";
-
-// As text, and as base64, of which a value begins with it.
-const TOLD = [MARKER, btoa(MARKER).slice(0, -4)];
-export const tellsValue = (text: string): boolean => TOLD.some((told) => text.includes(told));
 
 /** Its wall clock is off by `skewMs`. */
 class SkewedClock implements Clock {

@@ -1,18 +1,13 @@
-// The controller under attack: the program as the image runs it, in a child process that is watched as
-// an operator and the kernel see it. When it ends by itself it is started again.
+// The controller under attack: a process that is watched as an operator and the kernel see it.
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuMs, memory } from "../../../bench/proc.ts";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import {
-  spawnController,
-  type ControllerProcess,
-} from "../../support/programs/controller-process.ts";
-import { leaks } from "../../support/programs/eavesdrop.ts";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
 import { field } from "../../support/api-server/http.ts";
 import { LogJudge } from "../judges/log-judge.ts";
 import type { Violations } from "../judges/violations.ts";
+import { WatchedProcess } from "./watched-process.ts";
 
 const PROBE_EVERY_MS = 250;
 const HEALTHZ_MS = 1000;
@@ -26,7 +21,6 @@ const isText = (value: unknown): value is string => typeof value === "string";
 
 export type SubjectOptions = {
   readonly endings: Ending;
-  readonly command: readonly string[];
   readonly kubeconfig: string;
   readonly flags: FlagValues;
   readonly violations: Violations;
@@ -40,10 +34,9 @@ export type SubjectOptions = {
 export class Subject {
   readonly #options: SubjectOptions;
   readonly #stop = new AbortController();
-  #process: ControllerProcess;
-  #log: LogJudge;
-  #watching: Promise<void>;
-  #expectedEnd = false;
+  readonly #process: WatchedProcess;
+  readonly #log: LogJudge;
+  readonly #watching: Promise<void>;
   #passes: { readonly at: number; readonly count: number }[] = [];
   /** Answers of /healthz, in ms. */
   readonly healthz: number[] = [];
@@ -57,76 +50,66 @@ export class Subject {
   constructor(options: SubjectOptions) {
     this.#options = options;
     this.#log = new LogJudge(options.violations);
-    this.#process = this.#spawn();
+    const { endings, kubeconfig, flags, violations, marker } = options;
+    this.#process = new WatchedProcess({
+      endings,
+      kubeconfig,
+      flags,
+      values: [marker],
+      onTold: (where) => violations.add("a value was told", where),
+      onEnd: () => this.#ended(),
+      onStart: () => this.#started(),
+      onLine: (line) => {
+        this.lines++;
+        this.#log.take(line);
+      },
+    });
     this.#watching = this.#watch();
   }
 
   /** HOST:PORT of its probes and metrics; undefined until it listens. */
   get address(): string | undefined {
-    return this.#process.address();
+    return this.#process.now.address();
   }
 
   async leading(): Promise<boolean> {
-    return (await this.#process.metric("leader_election_master_status").catch(() => 0)) === 1;
+    return (await this.#process.now.metric("leader_election_master_status").catch(() => 0)) === 1;
   }
 
   /** SIGKILL, and started again. */
-  async kill(): Promise<void> {
-    this.#expectedEnd = true;
-    await this.#process.kill();
-    this.#process = this.#spawn();
-    this.#expectedEnd = false;
+  kill(): Promise<void> {
+    return this.#process.kill();
   }
 
   /** SIGTERM; resolves with the exit code. */
   async stop(): Promise<number | null> {
-    this.#expectedEnd = true;
     this.#stop.abort();
     await this.#watching;
     return this.#process.stop();
   }
 
-  #spawn(): ControllerProcess {
-    const { endings, kubeconfig, flags, command } = this.#options;
+  #started(): void {
     this.#passes = [];
     this.startedMs = performance.now();
     this.#log.restart();
-    const onLine = (line: string): void => this.#hear(line);
-    return spawnController(endings, kubeconfig, flags, { command, onLine });
-  }
-
-  #hear(line: string): void {
-    this.lines++;
-    this.#heard(line, "a line of its output");
-    this.#log.take(line);
-  }
-
-  #heard(text: string, where: string): void {
-    const { violations, marker } = this.#options;
-    for (const _ of leaks(text, [marker])) violations.add("a value was told", where);
   }
 
   async #watch(): Promise<void> {
     for (let turn = 0; !this.#stop.signal.aborted; turn++) {
       await delay(PROBE_EVERY_MS);
-      if (!this.#process.running() && !this.#expectedEnd) this.#ended();
-      else {
-        this.#measure();
-        await this.#probe(turn % 4 === 0).catch(() => undefined);
-      }
+      this.#measure();
+      await this.#probe(turn % 4 === 0).catch(() => undefined);
     }
   }
 
   #ended(): void {
-    const told = this.#log.lastError ?? `peak ${Math.round(this.peakMiB)} MiB`;
-    this.#process = this.#spawn();
-    this.#options.onEnd(told);
+    this.#options.onEnd(this.#log.lastError ?? `peak ${Math.round(this.peakMiB)} MiB`);
   }
 
   #measure(): void {
     try {
-      const { peakMiB } = memory(this.#process.pid);
-      this.cpuMs = cpuMs(this.#process.pid);
+      const { peakMiB } = memory(this.#process.now.pid);
+      this.cpuMs = cpuMs(this.#process.now.pid);
       if (Number.isNaN(peakMiB)) return;
       if (peakMiB > MOST_MIB && this.peakMiB <= MOST_MIB)
         this.#options.violations.add("more memory than its limit", `${Math.round(peakMiB)} MiB`);
@@ -138,28 +121,26 @@ export class Subject {
 
   async #probe(withPages: boolean): Promise<void> {
     const { violations, slackMs } = this.#options;
-    const address = this.#process.address();
+    const { pid, log } = this.#process.now;
+    const address = this.#process.now.address();
     if (address === undefined) return;
     const from = performance.now();
-    const { pid } = this.#process;
-    const answer = await fetch(`http://${address}/healthz`).catch(() => undefined);
+    const health = await this.#process.page(`http://${address}/healthz`);
     const tookMs = performance.now() - from;
     // Killed in between, or not yet listening.
-    if (answer === undefined || pid !== this.#process.pid) return;
+    if (health === undefined || pid !== this.#process.now.pid) return;
     this.healthz.push(tookMs);
     if (tookMs > HEALTHZ_MS + slackMs())
       violations.add("/healthz was slow", `${Math.round(tookMs)} ms`);
-    const text = await answer.text();
-    if (!answer.ok) violations.add("/healthz failed", text.trim());
+    if (!health.ok) violations.add("/healthz failed", health.text.trim());
     if (!withPages) return;
-    const status = this.#process.log.map((line) => field(line, "url")).find(isText);
+    const status = log.map((line) => field(line, "url")).find(isText);
     const pages = [
       ...PAGES.map((page) => `http://${address}${page}`),
       ...(status === undefined ? [] : STATUS_PAGES.map((page) => `${status}${page}`)),
     ];
-    for (const page of pages)
-      this.#heard(await (await fetch(page)).text(), `on ${new URL(page).pathname}`);
-    this.#pace(await this.#process.metric("secretcast_syncs_total"));
+    for (const page of pages) await this.#process.page(page);
+    this.#pace(await this.#process.now.metric("secretcast_syncs_total"));
   }
 
   /** Twenty passes a second, on the average of ten seconds. */

@@ -3,7 +3,7 @@
 // namespaces and a source of their own, which nothing else changes.
 import { setTimeout as delay } from "node:timers/promises";
 import { field, type Http } from "../../support/api-server/http.ts";
-import { MARKER } from "../actors/world.ts";
+import { MARKER } from "../actors/actors.ts";
 
 const SOURCE = "steady";
 const PLACES = Array.from({ length: 10 }, (_, at) => `steady-${at}`);
@@ -30,11 +30,6 @@ export class LatencyProbe {
     const metadata = { name: SOURCE, annotations: { "secretcast.io/to": "steady-*,probe-*" } };
     const body = { metadata, stringData: { value: this.#nextValue() } };
     await this.#send("POST", "/api/v1/namespaces/shared/secrets", body);
-  }
-
-  /** Whether a place is one of ours, which no one else need judge. */
-  static owns(place: string): boolean {
-    return place.endsWith(`/${SOURCE}`);
   }
 
   async freshNamespace(): Promise<number> {

@@ -19,7 +19,7 @@ import {
 import { isRead } from "../model/namespaces.ts";
 import { isOurs, isPull } from "../model/standing.ts";
 import { openStream, type ReceiptStream } from "./receipt-stream.ts";
-import { tellsValue } from "../controllers/replica.ts";
+import { tellsValue } from "../actors/actors.ts";
 import type { Write } from "../controllers/deployment.ts";
 
 export class ReceiptJudge {

@@ -1,44 +1,43 @@
-// The watcher of hostile runs can see: a write that is not allowed is told, one that is is not.
+// The judge of requests can see: a write that is not allowed is told, one that is is not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Raw } from "../model/raw.ts";
+import { RequestJudge } from "./request-judge.ts";
 import { Violations } from "./violations.ts";
-import { standingOf, type Standing } from "./versions.ts";
-import { WriteJudge } from "./request-judge.ts";
 
-const COPY = {
-  namespace: "tenant",
-  name: "registry",
-  labels: { "app.kubernetes.io/managed-by": "secretcast" },
-  annotations: {
-    "secretcast.io/source": "secretcast/registry",
-    "secretcast.io/source-uid": "u",
-    "secretcast.io/placed-at": "tenant/registry",
-  },
+const METADATA = { namespace: "tenant", name: "registry", uid: "u", resourceVersion: "7" };
+const MARKS = {
+  "secretcast.io/source": "secretcast/registry",
+  "secretcast.io/source-uid": "u",
+  "secretcast.io/placed-at": "tenant/registry",
 };
-const marked = (more: Readonly<Record<string, string>>) => ({
-  ...COPY,
-  annotations: { ...COPY.annotations, ...more },
+const copy = (annotations: Readonly<Record<string, string>>, more: object = {}): Raw => ({
+  metadata: {
+    ...METADATA,
+    labels: { "app.kubernetes.io/managed-by": "secretcast" },
+    annotations: { ...MARKS, ...annotations },
+    ...more,
+  },
 });
-
-test("a Secret is the controller's by all its marks alone", () => {
-  assert.equal(standingOf(COPY), "ours");
-  assert.equal(standingOf({ ...COPY, labels: {} }), "stranger");
-  assert.equal(standingOf({ ...COPY, name: "other" }), "stranger");
-  assert.equal(standingOf(marked({ "secretcast.io/source": "registry" })), "stranger");
-  assert.equal(standingOf(marked({ "secretcast.io/source-uid": "" })), "stranger");
-  assert.equal(standingOf(marked({ "secretcast.io/from": "a/b" })), "pulling");
-  assert.equal(standingOf(marked({ "secretcast.io/unheard-of": "x" })), "frozen");
-  const offer = { namespace: "a", name: "b", annotations: { "secretcast.io/adopt": "c/d" } };
-  assert.equal(standingOf(offer), "offered");
-  assert.equal(standingOf({ namespace: "a", name: "b" }), "stranger");
-});
+const OURS = copy({});
+const PULLING = copy({ "secretcast.io/from": "a/b" });
+const OFFERED: Raw = { metadata: { ...METADATA, annotations: { "secretcast.io/adopt": "c/d" } } };
+const FROZEN = copy({ "secretcast.io/unheard-of": "x" });
+const UNMANAGED: readonly Raw[] = [
+  { metadata: METADATA },
+  copy({}, { labels: {} }),
+  copy({ "secretcast.io/placed-at": "tenant/other" }),
+  copy({ "secretcast.io/source": "registry" }),
+  copy({ "secretcast.io/source-uid": "" }),
+];
 
 const PATH = "/api/v1/namespaces/tenant/secrets/registry";
 
-/** What is told of one write, of a version with this standing. */
-function judged(standing: Standing, method: string, body: unknown, path = PATH): readonly string[] {
+/** What is told of one write, of this version. */
+function judged(before: Raw, method: string, body: unknown, path = PATH): readonly string[] {
   const violations = new Violations(() => undefined);
-  const judge = new WriteJudge({ standing: () => standing }, violations);
+  const judge = new RequestJudge(violations);
+  judge.see(before);
   const query = new URLSearchParams();
   judge.take({ method, path, query, body: JSON.stringify(body), status: 200 });
   judge.round();
@@ -54,31 +53,37 @@ const JSON_PATCH = [
 
 test("a patch of a copy, of a pulling Secret and of an offer goes through", () => {
   for (const body of [{ metadata: VERSION }, JSON_PATCH])
-    for (const standing of ["ours", "pulling", "offered"] as const)
-      assert.deepEqual(judged(standing, "PATCH", body), []);
+    for (const before of [OURS, PULLING, OFFERED])
+      assert.deepEqual(judged(before, "PATCH", body), []);
 });
 
-test("a patch of a stranger and of a frozen copy is told", () => {
-  for (const standing of ["stranger", "frozen"] as const)
-    assert.match(judged(standing, "PATCH", JSON_PATCH).join(), /PATCH of what is not.*registry/);
+test("a patch of an unmanaged Secret and of a frozen copy is told", () => {
+  for (const before of UNMANAGED)
+    assert.match(judged(before, "PATCH", JSON_PATCH).join(), /not ours: PATCH .*registry/);
+  assert.match(judged(FROZEN, "PATCH", JSON_PATCH).join(), /a newer version made it: PATCH/);
 });
 
 test("a patch that names no version is told", () => {
   for (const body of [{ data: {} }, [{ op: "add", path: "/data", value: {} }]])
-    assert.match(judged("ours", "PATCH", body).join(), /names no resourceVersion/);
+    assert.match(judged(OURS, "PATCH", body).join(), /without a resourceVersion/);
 });
 
 test("a delete is of a copy, and names UID and version", () => {
   const options = { preconditions: VERSION };
-  assert.deepEqual(judged("ours", "DELETE", options), []);
-  for (const standing of ["stranger", "frozen", "pulling", "offered"] as const)
-    assert.match(judged(standing, "DELETE", options).join(), /DELETE of what is not/);
-  assert.match(judged("ours", "DELETE", {}).join(), /names no resourceVersion.*names no UID/s);
+  assert.deepEqual(judged(OURS, "DELETE", options), []);
+  for (const before of [...UNMANAGED, PULLING, OFFERED])
+    assert.match(judged(before, "DELETE", options).join(), /not ours: DELETE/);
+  assert.match(judged(FROZEN, "DELETE", options).join(), /a newer version made it: DELETE/);
+  assert.match(judged(OURS, "DELETE", {}).join(), /without a resourceVersion/);
+  const unnamed = { preconditions: { resourceVersion: "7" } };
+  assert.match(judged(OURS, "DELETE", unnamed).join(), /without a UID/);
 });
 
-test("whatever is made is a copy in its place", () => {
+test("whatever is made is a copy in its place, without a finalizer", () => {
   const path = "/api/v1/namespaces/tenant/secrets";
-  assert.deepEqual(judged("ours", "POST", { metadata: COPY }, path), []);
-  const { name } = COPY;
-  assert.match(judged("ours", "POST", { metadata: { name } }, path).join(), /that is no copy/);
+  assert.deepEqual(judged(OURS, "POST", OURS, path), []);
+  const { name } = METADATA;
+  assert.match(judged(OURS, "POST", { metadata: { name } }, path).join(), /not marked as ours/);
+  const held = copy({}, { finalizers: ["example.com/x"] });
+  assert.match(judged(OURS, "POST", held, path).join(), /made a finalizer/);
 });

@@ -1,116 +1,131 @@
-// Judges every write of a Secret by the controller, from its request as it passes the proxy: that it
-// names the version it is for, and that this version was the controller's to write or to delete.
+// The form of every write of the controller: that it names the version it is for, and that this version was
+// the controller's to write or to delete, by the words of the reference model. Whether its sources wanted
+// it is judged by write-judge.ts, where all is known that ever was.
 import type { ProxyWrite } from "../../support/api-server/fault-proxy.ts";
 import { field } from "../../support/api-server/http.ts";
-import { standingOf, type Standing } from "./versions.ts";
+import { wordOf, type Raw } from "../model/raw.ts";
+import { hasUnknownMark, isOurs, isPull } from "../model/standing.ts";
 import type { Violations } from "./violations.ts";
 
-type Asked = {
-  readonly verb: "PATCH" | "DELETE";
-  readonly place: string;
-  readonly uid: unknown;
-  readonly resourceVersion: unknown;
-};
+type Patch = readonly { readonly op: string; readonly path: string; readonly value: unknown }[];
+type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
+type Write = { readonly method: string; readonly body?: unknown };
+type Kind = "Secret" | "ConfigMap";
 
-type Standings = { standing(uid: unknown, resourceVersion: unknown): Standing | undefined };
+const PLACE = /^\/api\/v1\/namespaces\/([^/]+)\/(secrets|configmaps)(?:\/([^/]+))?$/;
 
-const PLACE = /^\/api\/v1\/namespaces\/([^/]+)\/secrets(?:\/([^/]+))?$/;
-const MAY: Readonly<Record<Asked["verb"], readonly Standing[]>> = {
-  PATCH: ["ours", "pulling", "offered"],
-  DELETE: ["ours"],
-};
-/** A version that the watch has not shown after so many rounds is given up: its history was gone. */
+/** Of what a request is; undefined: of nothing that is copied. */
+export function placeAsked(
+  path: string,
+): { readonly kind: Kind; readonly namespace: string; readonly name: string } | undefined {
+  const [, namespace, plural, name = ""] = PLACE.exec(path) ?? [];
+  return namespace === undefined
+    ? undefined
+    : { kind: plural === "secrets" ? "Secret" : "ConfigMap", namespace, name };
+}
+
+/** What a PATCH or a DELETE says that it is for. */
+export function preconditionsOf(body: unknown): Preconditions {
+  if (Array.isArray(body)) {
+    const at = (field: string): string | undefined => {
+      const found = (body as Patch).find(({ path }) => path === `/metadata/${field}`)?.value;
+      return typeof found === "string" ? found : undefined;
+    };
+    const [uid, resourceVersion] = [at("uid"), at("resourceVersion")];
+    return {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+  }
+  const given = (body ?? {}) as {
+    readonly metadata?: Preconditions;
+    readonly preconditions?: Preconditions;
+  };
+  return given.preconditions ?? given.metadata ?? {};
+}
+
+/** What is wrong with a write before anybody knows what it met; `made`: what a POST makes. */
+export function wrongForm({ method, body }: Write, made: Raw): string | undefined {
+  if (method === "POST" && finalizersOf(made) !== "") return "it made a finalizer";
+  if (method === "POST") return isOurs(made) ? undefined : "what it made is not marked as ours";
+  const { uid, resourceVersion } = preconditionsOf(body);
+  if (resourceVersion === undefined) return "without a resourceVersion as its precondition";
+  if (method === "DELETE" && uid === undefined) return "without a UID as its precondition";
+  return undefined;
+}
+
+/** Whether it was the controller's to delete or to change; `after`: what became of it, where that is known. */
+export function wrongTarget(method: string, before: Raw, after?: Raw): string | undefined {
+  if (method !== "DELETE" && isPull(before)) return undefined;
+  if (hasUnknownMark(before) && (method !== "DELETE" || isOurs(before)))
+    return "a newer version made it";
+  if (isOurs(before)) return undefined;
+  const offered = method === "DELETE" ? undefined : wordOf(before, "adopt");
+  return offered === undefined || (after && wordOf(after, "source") !== offered)
+    ? "it is not ours"
+    : undefined;
+}
+
+export const finalizersOf = ({ metadata }: Raw): string => (metadata.finalizers ?? []).join(",");
+
+/** A version that no watch has shown after so many rounds is given up: its history was gone. */
 const MOST_ROUNDS = 10;
+const MOST_VERSIONS = 50_000;
 
-export class WriteJudge {
-  readonly #versions: Standings;
+/** Judges what passes a proxy, for as long as a run may last. */
+export class RequestJudge {
   readonly #violations: Violations;
-  #open: { readonly asked: Asked; rounds: number }[] = [];
+  readonly #versions = new Map<string, Raw>();
+  #open: { readonly write: ProxyWrite; readonly version: string; rounds: number }[] = [];
   /** Writes that the API server did, by verb. */
   readonly done = new Map<string, number>();
   /** Writes whose version was never seen. */
   unjudged = 0;
 
-  constructor(versions: Standings, violations: Violations) {
-    this.#versions = versions;
+  constructor(violations: Violations) {
     this.#violations = violations;
   }
 
-  take({ method, path, query, body, status }: ProxyWrite): void {
-    const [, namespace, name] = PLACE.exec(path) ?? [];
-    if (namespace === undefined) return;
-    const sent = parsed(body);
+  /** A version that a watch shows; of an object its metadata are enough. */
+  see(raw: Raw): void {
+    this.#versions.set(raw.metadata.resourceVersion, raw);
+    const [oldest] = this.#versions.keys();
+    if (this.#versions.size > MOST_VERSIONS && oldest !== undefined) this.#versions.delete(oldest);
+  }
+
+  take(write: ProxyWrite): void {
+    const { method, path, query, status } = write;
+    const place = placeAsked(path);
+    const body = parsed(write.body);
+    const rehearsed = query.has("dryRun");
     // The server answers before it has read a body that is too large for it.
-    if (sent === undefined && status >= 400) return;
-    if (method !== "PATCH" && method !== "DELETE") {
-      if (method === "POST" && !query.has("dryRun")) this.#created(namespace, sent, status);
-      return;
-    }
-    const place = `${namespace}/${name ?? ""}`;
-    const versions = method === "PATCH" ? patched(sent) : deleted(sent);
-    const asked: Asked = { verb: method, place, ...versions };
-    const { uid, resourceVersion } = asked;
-    if (typeof resourceVersion !== "string" || resourceVersion === "")
-      this.#violations.add("a write that names no resourceVersion", `${method} ${place}`);
-    if (method === "DELETE" && (typeof uid !== "string" || uid === ""))
-      this.#violations.add("a delete that names no UID", place);
-    if (status >= 300 || query.has("dryRun")) return;
-    this.#count(method);
-    this.#open.push({ asked, rounds: 0 });
+    if (!place || (rehearsed && method === "POST") || (body === undefined && status >= 400)) return;
+    const metadata = { ...Object(field(body, "metadata")), namespace: place.namespace };
+    const wrong = wrongForm({ method, body }, { metadata });
+    if (wrong !== undefined)
+      this.#violations.add(wrong, `${method} ${place.namespace}/${place.name || metadata.name}`);
+    if (status >= 300 || rehearsed) return;
+    this.done.set(method, (this.done.get(method) ?? 0) + 1);
+    const version = preconditionsOf(body).resourceVersion;
+    if (method !== "POST" && version !== undefined) this.#open.push({ write, version, rounds: 0 });
   }
 
   /** Judges what the watch has shown by now. */
   round(): void {
     this.#open = this.#open.filter((one) => {
-      const { verb, place, uid, resourceVersion } = one.asked;
-      const standing = this.#versions.standing(uid, resourceVersion);
-      if (standing === undefined) {
+      const { method, path } = one.write;
+      const before = this.#versions.get(one.version);
+      if (before === undefined) {
         if (++one.rounds < MOST_ROUNDS) return true;
         this.unjudged++;
-      } else if (!MAY[verb].includes(standing))
-        this.#violations.add(
-          `a ${verb} of what is not the controller's`,
-          `${place} was ${standing} at version ${String(resourceVersion)}`,
-        );
+        return false;
+      }
+      const wrong = wrongTarget(method, before);
+      if (wrong !== undefined)
+        this.#violations.add(wrong, `${method} ${path} at version ${one.version}`);
       return false;
     });
   }
-
-  #created(namespace: string, made: unknown, status: number): void {
-    const metadata = { ...Object(field(made, "metadata")), namespace };
-    if (standingOf(metadata) !== "ours")
-      this.#violations.add(
-        "something made that is no copy",
-        `${namespace}/${String(field(metadata, "name"))}`,
-      );
-    if (status < 300) this.#count("POST");
-  }
-
-  #count(verb: string): void {
-    this.done.set(verb, (this.done.get(verb) ?? 0) + 1);
-  }
-}
-
-/** From a merge patch, or a JSON patch that replaces or tests them. */
-function patched(patch: unknown): Pick<Asked, "uid" | "resourceVersion"> {
-  if (!Array.isArray(patch)) {
-    const metadata = field(patch, "metadata");
-    return { uid: field(metadata, "uid"), resourceVersion: field(metadata, "resourceVersion") };
-  }
-  const at = (path: string): unknown =>
-    field(
-      patch.find((one) => field(one, "path") === path),
-      "value",
-    );
-  return { uid: at("/metadata/uid"), resourceVersion: at("/metadata/resourceVersion") };
-}
-
-function deleted(options: unknown): Pick<Asked, "uid" | "resourceVersion"> {
-  const preconditions = field(options, "preconditions");
-  return {
-    uid: field(preconditions, "uid"),
-    resourceVersion: field(preconditions, "resourceVersion"),
-  };
 }
 
 /** Undefined when it is not whole; a body may be empty. */

@@ -1,11 +1,18 @@
-// The world of a real API server as a watch of the judge's own shows it: Namespaces, Secrets, ConfigMaps.
-// Promises: what is told to `onChange` is told in the server's order for each kind. A watch that ends is
-// begun anew at once; of what came and went while no history was to be had, nothing is told.
+// The world of an API server as a watch of the judges' own shows it: Namespaces, Secrets and ConfigMaps, or
+// some of them, or those of one namespace. Promises: what is told to `onChange` is told in the server's order
+// for each kind. A watch that ends is begun anew at once, from where it was; of what came and went while
+// no history was to be had, nothing is told.
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
+import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
-import { placeOf, slotOf, type Raw, type World } from "../model/raw.ts";
+import {
+  CONFIG_MAPS,
+  LEASES,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+} from "../../../src/kube/rest/resource.ts";
+import { placeOf, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
 
 const RESOURCES = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;
 const KINDS = ["Namespace", "Secret", "ConfigMap"] as const;
@@ -13,15 +20,22 @@ type Kind = (typeof KINDS)[number];
 type Event = { readonly type: string; readonly object: Raw };
 type List = {
   readonly metadata: { readonly resourceVersion: string };
-  readonly items: readonly Raw[];
+  readonly items: readonly Raw[] | null;
 };
 /** Longer than any run. */
 const WATCH_S = 4 * 3600;
 /** Sooner than any controller begins its watches anew. */
 const AGAIN_MS = 50;
+const METADATA = (of: "" | "List"): string =>
+  `application/json;as=PartialObjectMetadata${of};g=meta.k8s.io;v=v1`;
 
 export type SeenWorldOptions = {
   readonly client: ApiClient;
+  /** All kinds unless it says so; of all namespaces likewise. */
+  readonly kinds?: readonly Kind[];
+  readonly namespace?: string;
+  /** Of large objects what they hold is not asked for. */
+  readonly metadataOnly?: boolean;
   /** `raw` undefined: nothing is there any more. */
   readonly onChange: (slot: string, raw: Raw | undefined) => void;
   /** It follows no longer, and not because the server was away. */
@@ -32,26 +46,30 @@ export class SeenWorld {
   /** By slot: a Namespace's is its name. */
   readonly objects = new Map<string, Raw>();
   readonly #options: SeenWorldOptions;
+  readonly #kinds: readonly Kind[];
   readonly #followed = new Set<Kind>();
+  #isLost = false;
 
   constructor(options: SeenWorldOptions) {
     this.#options = options;
+    this.#kinds = options.kinds ?? KINDS;
   }
 
   /** What is there is known, and what changes is heard of. */
   get follows(): boolean {
-    return this.#followed.size === KINDS.length;
+    return this.#followed.size === this.#kinds.length;
   }
 
   /** Resolves when all that is there is known; goes on until `signal` aborts. */
   async begin(signal: AbortSignal): Promise<void> {
-    for (const kind of KINDS) {
+    for (const kind of this.#kinds) {
       const lost = (why: unknown): void => {
+        this.#isLost = true;
         if (!signal.aborted) this.#options.onLost(`the judge does not follow: ${String(why)}`);
       };
       void this.#follow(kind, signal).catch(lost);
     }
-    while (!this.follows) await delay(AGAIN_MS, undefined, { signal });
+    while (!this.follows && !this.#isLost) await delay(AGAIN_MS, undefined, { signal });
   }
 
   worlds(): readonly World[] {
@@ -66,9 +84,13 @@ export class SeenWorld {
   }
 
   async #follow(kind: Kind, signal: AbortSignal): Promise<void> {
+    const path = resourcePath(RESOURCES[kind], this.#options.namespace);
+    let from: string | undefined;
     for (; !signal.aborted; await delay(AGAIN_MS, undefined, { signal })) {
       try {
-        await this.#watch(kind, await this.#list(kind), signal);
+        const version = from ?? (await this.#list(kind, path));
+        from = undefined;
+        from = await this.#watch(kind, path, version, signal);
       } catch (error) {
         // The server is away or forgot what we had heard: what is there now is asked for.
         if (!(error instanceof ApiError)) throw error;
@@ -79,12 +101,19 @@ export class SeenWorld {
   }
 
   /** Resolves with the version from which to watch. */
-  async #list(kind: Kind): Promise<string> {
-    const path = resourcePath(RESOURCES[kind]);
-    const request = { method: "GET", path, what: `list ${path} for the judge` } as const;
-    const { items, metadata } = await this.#options.client.request<List>(request);
+  async #list(kind: Kind, path: string): Promise<string> {
+    const { client, metadataOnly } = this.#options;
+    const what = `list ${path} for the judge`;
+    const request = {
+      method: "GET",
+      path,
+      what,
+      ...(metadataOnly && { accept: METADATA("List") }),
+    };
+    const { items, metadata } = await client.request<List>(request as ApiRequest);
     const gone = new Set(this.#ofKind(kind).map((raw) => slotOfKind(kind, raw)));
-    for (const raw of items) {
+    // Of metadata an empty list has none.
+    for (const raw of items ?? []) {
       const slot = slotOfKind(kind, raw);
       const known = this.objects.get(slot)?.metadata.resourceVersion;
       gone.delete(slot);
@@ -94,16 +123,35 @@ export class SeenWorld {
     return metadata.resourceVersion;
   }
 
-  async #watch(kind: Kind, resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const path = resourcePath(RESOURCES[kind]);
-    const query = { watch: true, resourceVersion, timeoutSeconds: WATCH_S };
-    const what = `follow ${path}`;
-    const stream = await this.#options.client.open({ method: "GET", path, query, what, signal });
+  /** Resolves with the version from which to go on when the stream ends; undefined: from what is there. */
+  async #watch(
+    kind: Kind,
+    path: string,
+    resourceVersion: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { client, metadataOnly } = this.#options;
+    const stream = await client.open({
+      method: "GET",
+      path,
+      query: { watch: true, resourceVersion, timeoutSeconds: WATCH_S, allowWatchBookmarks: true },
+      what: `follow ${path}`,
+      signal,
+      ...(metadataOnly && { accept: METADATA("") }),
+    });
     this.#followed.add(kind);
-    for await (const { type, object } of eventsOf(stream.body)) {
-      if (type === "ERROR") return;
-      this.#note(slotOfKind(kind, object), type === "DELETED" ? undefined : { ...object, kind });
+    let last = resourceVersion;
+    try {
+      for await (const { type, object } of eventsOf(stream.body)) {
+        if (type === "ERROR") return undefined;
+        last = object.metadata.resourceVersion;
+        if (type === "BOOKMARK") continue;
+        this.#note(slotOfKind(kind, object), type === "DELETED" ? undefined : { ...object, kind });
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
     }
+    return last;
   }
 
   #ofKind(kind: Kind): readonly Raw[] {
@@ -119,6 +167,20 @@ export class SeenWorld {
 
 const slotOfKind = (kind: Kind, raw: Raw): string =>
   kind === "Namespace" ? raw.metadata.name : slotOf({ ...raw, kind });
+
+/** What the controller's Lease says of places within a replace. */
+export async function reservedIn(
+  client: ApiClient,
+  ownNamespace: string,
+): Promise<ReadonlyMap<string, string>> {
+  const path = resourcePath(LEASES, ownNamespace, "secretcast");
+  try {
+    return reservedBy(await client.request<Raw>({ method: "GET", path, what: "the Lease" }));
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "notFound") return new Map();
+    throw error;
+  }
+}
 
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Event> {
   const decoder = new TextDecoder();

@@ -4,18 +4,22 @@
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
+import {
+  finalizersOf,
+  placeAsked,
+  preconditionsOf,
+  wrongForm,
+  wrongTarget,
+} from "./request-judge.ts";
 import { isFrozenByList, lostItsEntry } from "../model/model.ts";
 import { filterKeys } from "../model/patterns.ts";
 import { dataOf, isHidden, memoized, recordedKeys, slotOf, wordOf, wordsOn } from "../model/raw.ts";
 import type { Flags, Raw, Source, Standing, Texts } from "../model/raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "../model/namespaces.ts";
-import { hasUnknownMark, isOurs, isPull, standingOf } from "../model/standing.ts";
+import { isOurs, isPull, standingOf } from "../model/standing.ts";
 
 const MEMORY_MS = 30 * 60_000;
 const SLOWEST_MS = 10_000;
-
-type Patch = readonly { readonly op: string; readonly path: string; readonly value: unknown }[];
-type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
 
 export type Circumstances = {
   readonly now: number;
@@ -38,48 +42,24 @@ export function wrongWrite(
 ): string | undefined {
   const { method, path, body } = request;
   if (changesNoObject(request)) return undefined;
-  const [, plural] =
-    /^\/api\/v1\/namespaces\/[^/]+\/(secrets|configmaps)(?:\/[^/]+)?$/.exec(path) ?? [];
-  if (!plural || (plural === "configmaps" && !around.flags.configMaps))
+  const { kind } = placeAsked(path) ?? {};
+  if (!kind || (kind === "ConfigMap" && !around.flags.configMaps))
     return "it is not for the controller to write there";
   const judge = new Judge(slots, around);
-  const after = { ...answer, kind: plural === "secrets" ? "Secret" : "ConfigMap" };
-  if (method === "POST" && finalizersOf(after) !== "") return "it made a finalizer";
+  const after = { ...answer, kind };
+  const form = wrongForm(request, after);
+  if (form !== undefined) return form;
   if (method === "POST") return judge.created(after);
-  const { uid, resourceVersion } = preconditionsOf(body);
-  if (resourceVersion === undefined) return "without a resourceVersion as its precondition";
-  if (method === "DELETE" && uid === undefined) return "without a UID as its precondition";
-  const before = slots.version(resourceVersion);
+  const before = slots.version(preconditionsOf(body).resourceVersion ?? "");
   if (!before) return "of a version that never was";
   if (method === "DELETE") return judge.deleted(before);
   if (finalizersOf(after) !== finalizersOf(before)) return "it changed finalizers";
   return judge.changed(before, after);
 }
 
-const finalizersOf = ({ metadata }: Raw): string => (metadata.finalizers ?? []).join(",");
-
 /** Events, Leases and what is only rehearsed. */
 export function changesNoObject({ path, query }: ApiRequest): boolean {
   return /\/(events|leases)(\/[^/]*)?$/.test(path) || query?.["dryRun"] === "All";
-}
-
-function preconditionsOf(body: unknown): Preconditions {
-  if (Array.isArray(body)) {
-    const at = (field: string): string | undefined => {
-      const found = (body as Patch).find(({ path }) => path === `/metadata/${field}`)?.value;
-      return typeof found === "string" ? found : undefined;
-    };
-    const [uid, resourceVersion] = [at("uid"), at("resourceVersion")];
-    return {
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    };
-  }
-  const given = body as {
-    readonly metadata?: Preconditions;
-    readonly preconditions?: Preconditions;
-  };
-  return given.preconditions ?? given.metadata ?? {};
 }
 
 class Judge {
@@ -92,7 +72,6 @@ class Judge {
   }
 
   created(after: Raw): string | undefined {
-    if (!isOurs(after)) return "what it made is not marked as ours";
     // Under opt-in only what a replace took away comes again.
     const was = this.#slots.since(slotOf(after), this.#around.now - MEMORY_MS);
     const replaced = was.some(({ raw }) => raw && isOurs(raw));
@@ -102,21 +81,21 @@ class Judge {
 
   changed(before: Raw, after: Raw): string | undefined {
     if (before.metadata.resourceVersion === after.metadata.resourceVersion) return undefined;
+    const wrong = wrongTarget("PATCH", before, after);
+    if (wrong !== undefined) return wrong;
     if (isPull(before)) return this.#filled(before, after);
-    if (hasUnknownMark(before)) return "a newer version made it";
     if (isOurs(before)) {
       if (isOurs(after)) return this.#justified(after, true);
       if (JSON.stringify(dataOf(before)) !== JSON.stringify(dataOf(after)))
         return "a release changed data";
       return this.#ended(before);
     }
-    if (wordOf(before, "adopt") !== wordOf(after, "source")) return "it is not ours";
     return this.#justified(after, false);
   }
 
   deleted(before: Raw): string | undefined {
-    if (!isOurs(before)) return "it is not ours";
-    if (hasUnknownMark(before)) return "a newer version made it";
+    const target = wrongTarget("DELETE", before);
+    if (target !== undefined) return target;
     // Whatever is wrong with it as an ending, as a replace it may be right, which is dear to find out.
     const wrong = this.#wronglyEnded(before);
     return wrong !== undefined && this.#replaceable(before) ? undefined : wrong;

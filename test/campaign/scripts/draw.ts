@@ -9,6 +9,7 @@ import {
   type ChaosStep,
   type FlagSet,
   type Script,
+  type UserStep,
 } from "./script.ts";
 
 const flagSets: fc.Arbitrary<FlagSet> = fc.record({
@@ -546,4 +547,54 @@ export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitr
   const arbitrary = DRAWS[draw];
   if (!arbitrary) throw new RangeError(`there is no draw ${draw}`);
   return arbitrary(least, most);
+}
+
+const STEPS_AT_ONCE = 500;
+
+const sources = {
+  namespace: fc.constantFrom(...SOURCE_NAMESPACES),
+  name: fc.constantFrom("one", "two"),
+};
+const targets = { namespace: fc.constantFrom("team-a", "team-b", "team-c"), name: sources.name };
+/** What clears the way again and moves copies about, so that a run without an end goes on to make some. */
+const everyday: fc.Arbitrary<ChaosStep> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .record({
+        ...sources,
+        of: ofKind,
+        to: fc.constantFrom("*", "*", "team-*", "team-a", "nowhere"),
+      })
+      .map(({ namespace: at, name: named, of, to }) => ({
+        ...published(at, named, { to }),
+        ...of,
+      })),
+  },
+  { weight: 3, arbitrary: ofKinds(fc.record({ kind: constant("rotate"), ...sources })) },
+  { weight: 1, arbitrary: ofKinds(fc.record({ kind: constant("delete"), ...sources })) },
+  { weight: 6, arbitrary: ofKinds(fc.record({ kind: constant("delete"), ...targets })) },
+  { weight: 1, arbitrary: ofKinds(fc.record({ kind: constant("edit"), ...targets })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: constant("namespace"),
+      namespace: targets.namespace,
+      words: fc.constantFrom<Readonly<Record<string, string>>>({}, {}, { accept: "false" }),
+      tier: fc.constant("gold"),
+      gone: fc.constantFrom(false, false, false, true),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "list", entries: null, strange: false }) },
+);
+
+/** What users do, without an end and without faults between: another order for each seed. */
+export function* userSteps(seed: number): Generator<UserStep, never> {
+  const steps = fc.oneof(
+    { weight: 5, arbitrary: step },
+    { weight: 1, arbitrary: later },
+    { weight: 12, arbitrary: everyday },
+  );
+  for (let round = seed; ; round++)
+    yield* fc.sample(steps, { seed: round, numRuns: STEPS_AT_ONCE }).filter(isUsers);
 }

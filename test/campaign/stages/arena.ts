@@ -4,6 +4,9 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { createClient } from "../../../src/kube/rest/client.ts";
+import { systemClock } from "../../../src/kube/time/clock.ts";
 import { controllerAccount } from "../../support/api-server/account.ts";
 import { openCluster } from "../../support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
@@ -21,9 +24,9 @@ import { Neighbours } from "../actors/neighbours.ts";
 import { Pace } from "../judges/pace.ts";
 import { Platform } from "../actors/platform.ts";
 import { Tenant, tenantToken } from "../actors/tenant.ts";
-import { Versions } from "../judges/versions.ts";
 import type { Violations } from "../judges/violations.ts";
-import { WriteJudge } from "../judges/request-judge.ts";
+import { RequestJudge } from "../judges/request-judge.ts";
+import { SeenWorld } from "../judges/seen-world.ts";
 
 const BINDING = "validatingadmissionpolicybinding/secretcast-guardrail";
 const ETCD_BYTES = 8 * 2 ** 30;
@@ -40,7 +43,7 @@ export type Arena = {
   readonly pace: Pace;
   readonly lease: LeaseWatch;
   readonly audit: AuditJudge;
-  readonly writes: WriteJudge;
+  readonly writes: RequestJudge;
   readonly expectations: Expectations;
   readonly platform: Platform;
   readonly neighbours: Neighbours;
@@ -95,10 +98,22 @@ async function furnish(
   writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)), { mode: 0o600 });
 
   const pace = new Pace(admin, stop.signal);
-  const versions = new Versions(admin, stop.signal);
   const lease = new LeaseWatch(admin, violations, stop.signal);
-  const writes = new WriteJudge(versions, violations);
+  const writes = new RequestJudge(violations);
   proxy.onWrite = (write) => writes.take(write);
+  const client = createClient(loadKubeConfig({ kubeconfig: cluster.kubeconfig }), {
+    clock: systemClock,
+    userAgent: "campaign",
+  });
+  after(() => client.close());
+  const seen = new SeenWorld({
+    client,
+    kinds: ["Secret"],
+    metadataOnly: true,
+    onChange: (_, raw) => raw && writes.see(raw),
+    onLost: (why) => violations.add("a watcher that sees no more", why),
+  });
+  await seen.begin(stop.signal);
   const disturbance = new Disturbance();
   const slackMs = (): number => pace.slackMs();
   const disturbedMs = (change: Change): number => disturbance.disturbedMs(change);
@@ -106,6 +121,7 @@ async function furnish(
   const platform = new Platform(admin, { chance: seeded(seed + 1), marker });
   const neighbours = new Neighbours({
     admin,
+    client,
     platform,
     expectations,
     violations,
@@ -125,8 +141,8 @@ async function furnish(
   after(async () => {
     stop.abort();
     tenantStop.abort();
-    await Promise.all([tenant.close(), admission.close(), neighbours.stop()]);
-    await Promise.all([pace.ended(), versions.ended(), lease.ended()]);
+    neighbours.stop();
+    await Promise.all([tenant.close(), admission.close(), pace.ended(), lease.ended()]);
   });
   const audit = new AuditJudge(cluster.auditLog, violations);
   const stopTenant = (): void => tenantStop.abort();

@@ -4,18 +4,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import { LEASES, resourcePath } from "../../../src/kube/rest/resource.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "../actors/actors.ts";
 import { Deployment, type Write } from "../controllers/deployment.ts";
 import { ReceiptJudge } from "../judges/receipt-judge.ts";
 import { wrongAtRest } from "../judges/rest-judge.ts";
-import { isHeld, reservedBy, type Flags, type Raw } from "../model/raw.ts";
+import { isHeld, type Flags } from "../model/raw.ts";
 import { SecondRelease } from "../actors/second-release.ts";
 import { isUsers, type Circumstance, type FlagSet, type Script } from "../scripts/script.ts";
-import { SeenWorld } from "../judges/seen-world.ts";
+import { reservedIn, SeenWorld } from "../judges/seen-world.ts";
 import { Slots } from "../judges/slots.ts";
 import { valuesOf } from "../faults/weather.ts";
 import { wrongWrite } from "../judges/write-judge.ts";
@@ -220,7 +218,7 @@ export class ClusterStage {
     let wrong: readonly string[] = ["not looked at"];
     while (wrong.length > 0 && systemClock.monotonic() < until) {
       await delay(1000);
-      const reserved = reservedBy(await this.#lease());
+      const reserved = await reservedIn(this.#client, OWN_NAMESPACE);
       const worlds = this.#world.worlds();
       wrong = worlds.flatMap((world) => wrongAtRest({ ...world, reserved }, contract()));
       if (wrong.length === 0) wrong = receipts.wrongAtRest(worlds, contract());
@@ -235,16 +233,6 @@ export class ClusterStage {
     const fresh = deployment.startAnother();
     await this.#silence("of one who came anew");
     await deployment.stop(fresh);
-  }
-
-  async #lease(): Promise<Raw | undefined> {
-    const path = resourcePath(LEASES, OWN_NAMESPACE, "secretcast");
-    try {
-      return await this.#client.request<Raw>({ method: "GET", path, what: "the Lease" });
-    } catch (error) {
-      if (error instanceof ApiError && error.kind === "notFound") return undefined;
-      throw error;
-    }
   }
 
   async #silence(when: string): Promise<void> {

@@ -1,0 +1,106 @@
+// The program as the image runs it, in a process of its own, which is started again when it ends, as the
+// kubelet does. What it says, in its log and on its pages, is searched for values.
+import { setTimeout as delay } from "node:timers/promises";
+import { imageCommand } from "../../../bench/image.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
+import type { Ending } from "../../support/api-server/fault-proxy.ts";
+import {
+  spawnController,
+  type ControllerProcess,
+} from "../../support/programs/controller-process.ts";
+import { leaks } from "../../support/programs/eavesdrop.ts";
+
+const ONCE_ENDS_WITHIN_MS = 180_000;
+
+export type WatchedOptions = {
+  readonly endings: Ending;
+  readonly kubeconfig: string;
+  readonly flags: FlagValues;
+  /** None of these may be told; each may be the beginning of a value. */
+  readonly values: readonly string[];
+  readonly onTold: (where: string) => void;
+  /** It ended by itself, with this code, and is started again. */
+  readonly onEnd: (life: number, code: number | null) => void;
+  readonly onStart?: () => void;
+  readonly onLine?: (line: string) => void;
+};
+
+export class WatchedProcess {
+  readonly #options: WatchedOptions;
+  #expectedEnd = false;
+  #process: ControllerProcess;
+  /** Which process it is; the first is 1. */
+  life = 0;
+
+  constructor(options: WatchedOptions) {
+    this.#options = options;
+    this.#process = this.#start();
+  }
+
+  get now(): ControllerProcess {
+    return this.#process;
+  }
+
+  /** SIGKILL, and started again. */
+  async kill(): Promise<void> {
+    this.#expectedEnd = true;
+    await this.#process.kill();
+    this.#process = this.#start();
+  }
+
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null> {
+    this.#expectedEnd = true;
+    return this.#process.stop();
+  }
+
+  /** A page's text and whether it was answered well; undefined while nobody answers. */
+  async page(url: string): Promise<{ readonly ok: boolean; readonly text: string } | undefined> {
+    const answer = await fetch(url).catch(() => undefined);
+    const text = await answer?.text().catch(() => undefined);
+    if (answer === undefined || text === undefined) return undefined;
+    this.#search(text, `on ${new URL(url).pathname}`);
+    return { ok: answer.ok, text };
+  }
+
+  #start(): ControllerProcess {
+    const { endings, kubeconfig, flags, onEnd, onStart, onLine } = this.#options;
+    this.#expectedEnd = false;
+    const life = ++this.life;
+    onStart?.();
+    const started = spawnController(endings, kubeconfig, flags, {
+      command: imageCommand(),
+      onLine: (line) => {
+        this.#search(line, "in a line of its output");
+        onLine?.(line);
+      },
+    });
+    void started.ended.then((code) => {
+      if (this.#expectedEnd || life !== this.life) return;
+      this.#process = this.#start();
+      onEnd(life, code);
+    });
+    return started;
+  }
+
+  #search(text: string, where: string): void {
+    if (leaks(text, this.#options.values).length > 0) this.#options.onTold(where);
+  }
+}
+
+/** A fresh one that ends when nothing is due; resolves with what it said, or `late` when it does not end. */
+export async function runOnce(
+  endings: Ending,
+  kubeconfig: string,
+  flags: FlagValues,
+): Promise<{ readonly text: string; readonly late: boolean }> {
+  const lines: string[] = [];
+  const given = { ...flags, once: "true", "leader-elect": "false" };
+  const running = spawnController(endings, kubeconfig, given, {
+    command: imageCommand(),
+    onLine: (line) => lines.push(line),
+  });
+  const late = delay(ONCE_ENDS_WITHIN_MS, "late" as const, { ref: false });
+  const first = await Promise.race([running.ended, late]);
+  return { text: lines.join("\n"), late: first === "late" };
+}
