@@ -6,6 +6,8 @@ type Output = {
   readonly writableLength?: number;
   /** An error without a listener ends the process. */
   on?(event: "error", listener: (error: Error) => void): unknown;
+  /** Its file descriptor, if it is one of a process. */
+  readonly fd?: number;
   readonly isTTY?: boolean;
   /** Lines of the terminal, if it is one and reports them. */
   readonly rows?: number;

@@ -116,7 +116,8 @@ class ReceiptFile implements ReceiptTarget {
   }
 }
 
-function codeOf(error: unknown): string {
+/** The code of an error of the file system: "ENOSPC". */
+export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "unknown";
 }

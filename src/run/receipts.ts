@@ -6,7 +6,7 @@ import {
   ReceiptJournal,
   type JournalCache,
 } from "../controller/report/receipts/receipt-journal.ts";
-import { ReceiptOutput, type ReceiptTarget } from "../controller/report/receipts/receipt-output.ts";
+import { ReceiptOutput } from "../controller/report/receipts/receipt-output.ts";
 import type { RecentChanges } from "../controller/state/recent-changes.ts";
 import { systemClock } from "../kube/time/clock.ts";
 import type { ClusterWatch } from "./cluster-watch.ts";
@@ -14,54 +14,30 @@ import type { Dependencies } from "./dependencies.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Program } from "./program-context.ts";
 import { openReceiptFile } from "./receipt-file.ts";
+import { receiptStdout } from "./receipt-stdout.ts";
 
 /** The value of --receipts for the standard output. The log is then on stderr. */
 export const TO_STDOUT = "stdout";
 
-type Stdout = Program["stdout"];
-
 /** Undefined without receipts. A dry run changes nothing, so it has none. Throws a UsageError for a wrong file. */
 export async function openReceipts(
   { receipts, dryRun }: Pick<Config, "receipts" | "dryRun">,
-  stdout: Stdout,
+  stdout: Program["stdout"],
   log: Log,
 ): Promise<ReceiptOutput | undefined> {
   if (receipts === undefined || dryRun) return undefined;
   const { failed, worked } = new FailureLines(log, systemClock, "receipts not written").of(
     receipts,
   );
-  const onFailed = (code: string): void => failed(new Error(code));
+  const reports = {
+    onFailed: (code: string): void => failed(new Error(code)),
+    onWorked: worked,
+  };
   const target =
     receipts === TO_STDOUT
-      ? stdoutTarget(stdout, onFailed)
-      : await openReceiptFile(receipts, systemClock, { onFailed, onWorked: worked });
+      ? receiptStdout(stdout, reports)
+      : await openReceiptFile(receipts, systemClock, reports);
   return new ReceiptOutput(target, systemClock);
-}
-
-/** A reader that has closed a pipe does not come back. */
-const CLOSED: ReadonlySet<string> = new Set(["EPIPE", "ERR_STREAM_DESTROYED", "closed"]);
-
-// The stream keeps what a reader does not take, so one write at a time limits what it keeps.
-function stdoutTarget(stdout: Stdout, onFailed: (code: string) => void): ReceiptTarget {
-  // Without a listener an error would end the process.
-  stdout.on?.("error", () => undefined);
-  let isEnded = false;
-  return {
-    write: (bytes) =>
-      new Promise((resolve) => {
-        stdout.write(bytes.toString(), (error) => {
-          if (!error) return resolve(bytes.length);
-          const code = "code" in error ? String(error.code) : "closed";
-          isEnded = CLOSED.has(code);
-          onFailed(code);
-          resolve(0);
-        });
-      }),
-    get isEnded() {
-      return isEnded;
-    },
-    close: () => Promise.resolve(),
-  };
 }
 
 export type JournalParts = {

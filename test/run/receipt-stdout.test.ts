@@ -1,0 +1,41 @@
+// Receipts on the standard output that is a file: a full disk may take a part of what is written.
+import assert from "node:assert/strict";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ReceiptOutput } from "../../src/controller/report/receipts/receipt-output.ts";
+import { receiptStdout } from "../../src/run/receipt-stdout.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+test("no line is lost when a disk that was full takes only a part of them", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
+  const path = join(folder, "out");
+  const fd = openSync(path, "a");
+  t.after(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  let room = 6;
+  const failures: string[] = [];
+  const target = receiptStdout(
+    { fd, write: () => assert.fail("Node's own stream is not asked") },
+    { onFailed: (code) => void failures.push(code), onWorked: () => void failures.push("over") },
+    async (descriptor, bytes) => {
+      if (room === 0) throw Object.assign(new Error("full"), { code: "ENOSPC" });
+      const taken = writeSync(descriptor, bytes.subarray(0, room));
+      room -= taken;
+      return taken;
+    },
+  );
+  const clock = new FakeClock();
+  const output = new ReceiptOutput(target, clock);
+  for (const line of ["one\n", "two\n", "three\n"]) output.write(line);
+  await eventually("the disk is full", () => failures.length > 0);
+  room = 100;
+  await clock.advance(1000);
+  await eventually("it has room", () => output.drained && failures.at(-1) === "over");
+  assert.equal(readFileSync(path, "utf8"), "one\ntw\ntwo\nthree\n");
+  assert.deepEqual([failures, output.lost], [["ENOSPC", "over"], 0]);
+});
