@@ -6,6 +6,7 @@ import { eventText, type Trigger, type TriggerCode } from "../model/triggers.ts"
 import { placeKey } from "../model/kinds.ts";
 import type { SourceReport } from "../model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
+import type { Clock } from "../../kube/time/clock.ts";
 import { TokenBucket } from "../../kube/time/token-bucket.ts";
 import type { EventStates } from "./event-states.ts";
 import { filledEvent, namespacesText, prefixOf } from "./event-texts.ts";
@@ -25,7 +26,7 @@ type Written = {
 
 export class DoneEvents {
   readonly #states: EventStates;
-  readonly #clock: { readonly monotonic: () => number };
+  readonly #clock: Clock;
   /** By source. */
   readonly #written = new Map<string, Written>();
   readonly #triggerOf: TriggerOf | undefined;
@@ -34,10 +35,10 @@ export class DoneEvents {
   /** Of the newest plan. */
   #reports: ReadonlyMap<string, SourceReport> = new Map();
 
-  constructor(states: EventStates, monotonic: () => number, triggerOf?: TriggerOf) {
+  constructor(states: EventStates, clock: Clock, triggerOf: TriggerOf | undefined) {
     this.#states = states;
     this.#triggerOf = triggerOf;
-    this.#clock = { monotonic };
+    this.#clock = clock;
   }
 
   onOutcome({ kind, action }: Outcome): void {

@@ -4,6 +4,7 @@
 // later, if its state holds. A bounded number is sent at a time.
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Plan } from "../model/verdicts.ts";
+import type { Clock } from "../../kube/time/clock.ts";
 import type { Ref } from "../../text/names.ts";
 import type { Of } from "./notices.ts";
 
@@ -55,8 +56,7 @@ export type StateOptions = {
   readonly mayName: (namespace: string) => boolean;
   /** UID of an object in the cache. */
   readonly uidOf: (kind: ObjectKind, place: Ref) => string | undefined;
-  /** Milliseconds, monotonic. */
-  readonly now: () => number;
+  readonly clock: Clock;
 };
 
 type Told = {
@@ -138,7 +138,7 @@ export class EventStates {
     const reported = this.#begun ?? this.#reported;
     const key = `${on.uid} ${reason}${which}`;
     const before = this.#reported.get(key);
-    const at = this.#options.now();
+    const at = this.#options.clock.monotonic();
     if (before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS)) {
       reported.set(key, before);
       return;

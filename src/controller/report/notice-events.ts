@@ -7,16 +7,10 @@ import { placeKey } from "../model/kinds.ts";
 import { reasonText } from "../model/reasons.ts";
 import type { Plan, Row, SourceReport } from "../model/verdicts.ts";
 import { dueText, dueWordsOf, type DueWords } from "../settings/due-text.ts";
-import type { Outcome } from "../writes/outcome.ts";
 import { listed } from "../../text/listed.ts";
 import type { Ref } from "../../text/names.ts";
-import { DoneEvents, type TriggerOf } from "./done-events.ts";
-import {
-  EventStates,
-  type EventIdentity,
-  type EventObject,
-  type StateOptions,
-} from "./event-states.ts";
+import type { DoneEvents } from "./done-events.ts";
+import type { EventObject, EventStates, StateOptions } from "./event-states.ts";
 import {
   conflictReason,
   failureText,
@@ -29,15 +23,10 @@ import {
 } from "./event-texts.ts";
 import { failureId, NOTICES, type Notice, type Place, type RowCode } from "./notices.ts";
 import { Repeats } from "./rate-limit.ts";
-import type { RemovedCopies } from "./removal-log.ts";
 
 export type EventOptions = StateOptions & {
   /** The controller's Lease. Undefined if it holds none. */
   readonly lease: () => (Ref & { readonly uid: string }) | undefined;
-  /** What made a write due. */
-  readonly triggerOf?: TriggerOf | undefined;
-  /** Milliseconds since the epoch. */
-  readonly wallNow: () => number;
 };
 
 const MOST_NAMED = 5;
@@ -52,18 +41,10 @@ export class NoticeEvents {
   /** Annotations without effect that are to be reported in a later minute. */
   #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
 
-  constructor(options: EventOptions) {
+  constructor(options: EventOptions, states: EventStates, done: DoneEvents) {
     this.#options = options;
-    this.#states = new EventStates(options);
-    this.#done = new DoneEvents(this.#states, options.now, options.triggerOf);
-  }
-
-  onOutcome(outcome: Outcome): void {
-    this.#done.onOutcome(outcome);
-  }
-
-  removed(removed: RemovedCopies): void {
-    this.#done.removed(removed);
+    this.#states = states;
+    this.#done = done;
   }
 
   /** Reports what is new in a plan since the last report. */
@@ -85,11 +66,6 @@ export class NoticeEvents {
     this.#refuseEntries(plan);
     this.#ignore(plan);
     this.#recover();
-  }
-
-  /** An Event was not sent. If its state holds, `resend` sends it. */
-  lost(event: EventIdentity): void {
-    this.#states.lost(event);
   }
 
   /** Whether an Event waits for room, so that `resend` will send it. */
@@ -191,8 +167,9 @@ export class NoticeEvents {
 
   #dueText({ dueAt }: Row, words: DueWords): string {
     if (dueAt === undefined) return "";
-    const nowMs = this.#options.wallNow();
-    return `; ${dueText(words, nowMs + dueAt - this.#options.now(), nowMs)}`;
+    const { clock } = this.#options;
+    const nowMs = clock.now();
+    return `; ${dueText(words, nowMs + dueAt - clock.monotonic(), nowMs)}`;
   }
 
   #refuseEntries({ list: { refused } }: Plan): void {
@@ -218,7 +195,8 @@ export class NoticeEvents {
     ];
     for (const { on, note } of events) {
       if (this.#states.goesOn({ uid: on.uid, reason: "Ignored", note })) continue;
-      const mayTell = this.#ignored.happened(on.on.namespace, this.#options.now()) !== undefined;
+      const mayTell =
+        this.#ignored.happened(on.on.namespace, this.#options.clock.monotonic()) !== undefined;
       if (mayTell) this.#states.once(on, "Ignored", note);
       else this.#ignoredLater = { ignored, namespaces };
     }

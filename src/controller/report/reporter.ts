@@ -6,7 +6,8 @@ import type { Plan } from "../model/verdicts.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
 import type { Outcome } from "../writes/outcome.ts";
-import type { EventIdentity } from "./event-states.ts";
+import { DoneEvents, type TriggerOf } from "./done-events.ts";
+import { EventStates, type EventIdentity } from "./event-states.ts";
 import type { Log } from "./log.ts";
 import { NoticeEvents, type EventOptions } from "./notice-events.ts";
 import { NoticeLog } from "./notice-log.ts";
@@ -20,9 +21,10 @@ const LONGEST_UNSETTLED_MS = 10_000;
 // The recorder allows one more Event per object every five minutes.
 const RETRY_MS = 30_000;
 
-export type ReporterOptions = Omit<EventOptions, "now" | "wallNow"> & {
+export type ReporterOptions = EventOptions & {
   readonly log: Log;
-  readonly clock: Clock;
+  /** What made a write due. */
+  readonly triggerOf?: TriggerOf | undefined;
   readonly memory: Pick<PlannerMemory, "takeFights">;
 };
 
@@ -33,6 +35,8 @@ export class Reporter implements SyncHooks {
   readonly #log: NoticeLog;
   readonly #written: WrittenLog;
   readonly #removals: RemovalLog;
+  readonly #states: EventStates;
+  readonly #done: DoneEvents;
   readonly #events: NoticeEvents;
   /** When each was last printed. */
   #loggedMs = Number.NEGATIVE_INFINITY;
@@ -43,22 +47,21 @@ export class Reporter implements SyncHooks {
   #retry: Timer | undefined;
   #closed = false;
 
-  constructor({ log, clock, memory, ...options }: ReporterOptions) {
+  constructor(options: ReporterOptions) {
+    const { log, clock, memory, triggerOf } = options;
     this.#clock = clock;
     this.#memory = memory;
     this.#log = new NoticeLog(log, clock);
     this.#written = new WrittenLog(log, clock);
-    this.#events = new NoticeEvents({
-      ...options,
-      now: () => clock.monotonic(),
-      wallNow: () => clock.now(),
-    });
-    this.#removals = new RemovalLog(log, clock, (removed) => this.#events.removed(removed));
+    this.#states = new EventStates(options);
+    this.#done = new DoneEvents(this.#states, clock, triggerOf);
+    this.#events = new NoticeEvents(options, this.#states, this.#done);
+    this.#removals = new RemovalLog(log, clock, (removed) => this.#done.removed(removed));
   }
 
   onOutcome(outcome: Outcome): void {
     this.#troubles.onOutcome(outcome);
-    for (const part of [this.#log, this.#written, this.#removals, this.#events])
+    for (const part of [this.#log, this.#written, this.#removals, this.#done])
       part.onOutcome(outcome);
   }
 
@@ -81,7 +84,7 @@ export class Reporter implements SyncHooks {
 
   /** An Event was not sent. */
   lost(event: EventIdentity): void {
-    this.#events.lost(event);
+    this.#states.lost(event);
     this.#sendAgain();
   }
 
