@@ -2,7 +2,7 @@
 import { LEASE_RETRY_MS, type Config } from "../controller/settings/config.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { RESERVATIONS_KEY } from "../controller/state/reservation-text.ts";
-import { FailureLines } from "../controller/report/failure-lines.ts";
+import { failureLines } from "../controller/report/failure-lines.ts";
 import { ReservationRecord } from "../controller/writes/reservation-record.ts";
 import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
 import { LeaseAnnotation } from "../kube/leaderelection/lease-annotation.ts";
@@ -43,7 +43,7 @@ function createElector(
   identity: string,
   relist: () => void,
 ): LeaderElector {
-  const lines = new FailureLines(log, clock, "lease not taken, renewed or released");
+  const lines = failureLines(log, clock, "lease not taken, renewed or released");
   const { failed, worked } = lines.of(config.leaseName);
   return new LeaderElector({
     client: createLeaseClient(leaseApi, config.leaseNamespace, config.leaseName),

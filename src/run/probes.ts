@@ -1,10 +1,15 @@
-// /healthz, /readyz and /metrics for the kubelet and Prometheus. Read only. The answer's text names a problem.
-// The address and a network policy decide which clients may reach it. Nothing served here contains a Secret's
-// value.
+// What a running controller serves: /healthz, /readyz and /metrics for the kubelet and Prometheus on one address,
+// the status page on another. Read only. The answer of a probe names a problem. The address and a network policy
+// decide which clients may reach it. Nothing served here contains a Secret's value.
 import type { ServerResponse } from "node:http";
+import type { Log } from "../controller/report/log.ts";
+import type { Metrics } from "../controller/report/metrics.ts";
+import type { Config } from "../controller/settings/config.ts";
 import type { Address } from "../controller/settings/flags.ts";
-import type { Clock } from "../kube/time/clock.ts";
-import { endWith, listenOn, targetOf, type HttpServer } from "../page/listen.ts";
+import { systemClock, type Clock } from "../kube/time/clock.ts";
+import { endWith, listenOn, targetOf, urlOf, type HttpServer } from "../page/listen.ts";
+import type { StatusFeed } from "../page/status-feed.ts";
+import { serveStatus } from "../page/status-server.ts";
 
 /** Problems as text. Empty means healthy. */
 export type Health = { live(): readonly string[]; ready(): readonly string[] };
@@ -51,4 +56,28 @@ function sharedMetrics(scrape: Scrape, clock: Clock): () => Promise<Buffer> {
 function probe(response: ServerResponse, problems: readonly string[]): void {
   if (problems.length === 0) endWith(response, 200, "ok\n");
   else endWith(response, 503, `${problems.join("\n")}\n`);
+}
+
+export type Served = { readonly statusUrl: string; close(): Promise<unknown> };
+
+/** Rejects with a one-line error if it cannot listen on one of the addresses. */
+export async function serveAll(
+  config: Config,
+  health: Health,
+  { registry }: Metrics,
+  statusFeed: StatusFeed,
+  log: Log,
+): Promise<Served> {
+  const probes = await serveHttp(config.httpAddress, health, registry, systemClock);
+  const { host, port } = probes.address;
+  log.info({ address: `${host}:${port}` }, "serving probes and metrics");
+  try {
+    const page = await serveStatus(config.statusAddress, statusFeed, systemClock);
+    const statusUrl = `${urlOf(page.address)}/`;
+    log.info({ url: statusUrl }, "serving the status page");
+    return { statusUrl, close: () => Promise.all([probes.close(), page.close()]) };
+  } catch (error) {
+    await probes.close();
+    throw error;
+  }
 }

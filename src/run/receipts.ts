@@ -1,6 +1,6 @@
 // Receipts of a run: the stream that --receipts names, and the journal that writes to it.
 import type { Config } from "../controller/settings/config.ts";
-import { FailureLines } from "../controller/report/failure-lines.ts";
+import { failureLines } from "../controller/report/failure-lines.ts";
 import type { Log } from "../controller/report/log.ts";
 import {
   ReceiptJournal,
@@ -26,9 +26,7 @@ export async function openReceipts(
   log: Log,
 ): Promise<ReceiptOutput | undefined> {
   if (receipts === undefined || dryRun) return undefined;
-  const { failed, worked } = new FailureLines(log, systemClock, "receipts not written").of(
-    receipts,
-  );
+  const { failed, worked } = failureLines(log, systemClock, "receipts not written").of(receipts);
   const reports = {
     onFailed: (code: string): void => failed(new Error(code)),
     onWorked: worked,

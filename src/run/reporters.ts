@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { Config } from "../controller/settings/config.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import type { EventIdentity, SourceEvent } from "../controller/report/event-states.ts";
-import { FailureLines } from "../controller/report/failure-lines.ts";
+import { failureLines } from "../controller/report/failure-lines.ts";
 import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
@@ -62,7 +62,7 @@ function createEvents(
   onLost: (event: EventIdentity) => void,
 ): EventRecorder {
   const message = "event not sent";
-  const lines = new FailureLines(log, clock, message);
+  const lines = failureLines(log, clock, message);
   const lost = {
     refused: lines.of("refused", { reason: "refused" }),
     unreachable: lines.of("unreachable", { reason: "unreachable" }),

@@ -27,7 +27,7 @@ import { buildController } from "./build.ts";
 import { liveHolder } from "../kube/leaderelection/live-holder.ts";
 import type { Program } from "./program-context.ts";
 import { openReceipts, TO_STDOUT } from "./receipts.ts";
-import { serveAll } from "./serve.ts";
+import { serveAll } from "./probes.ts";
 import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, and the controller ends within 30.

@@ -18,45 +18,37 @@ export type FailureLine = {
   readonly worked: () => void;
 };
 
-/** Parts that are reported together. A subject fails while one of its parts does. */
-type Subject = { readonly failing: Set<object>; sinceMs: number; isTold: boolean };
+export type FailureLines = {
+  /** Adds a part to `subject`. Its lines contain `fields`. A subject fails while one of its parts does. */
+  of(subject: string, fields?: Fields): FailureLine;
+};
 
-export class FailureLines {
-  readonly #log: Log;
-  readonly #clock: Clock;
-  readonly #message: string;
-  readonly #repeats = new Repeats(MOST_LINES);
-  readonly #subjects = new Map<string, Subject>();
-
-  /** `message`: the text of each line. The line that ends a failure puts "resolved: " before it. */
-  constructor(log: Log, clock: Clock, message: string) {
-    this.#log = log;
-    this.#clock = clock;
-    this.#message = message;
-  }
-
-  /** Adds a part to `subject`. Its lines contain `fields`. */
-  of(subject: string, fields: Fields = {}): FailureLine {
-    const all = this.#subjects.get(subject) ?? { failing: new Set(), sinceMs: 0, isTold: false };
-    this.#subjects.set(subject, all);
+/** `message`: the text of each line. The line that ends a failure puts "resolved: " before it. */
+export function failureLines(log: Log, clock: Clock, message: string): FailureLines {
+  const repeats = new Repeats(MOST_LINES);
+  const subjects = new Map<string, { failing: Set<object>; sinceMs: number; isTold: boolean }>();
+  const of: FailureLines["of"] = (subject, fields = {}) => {
+    const all = subjects.get(subject) ?? { failing: new Set(), sinceMs: 0, isTold: false };
+    subjects.set(subject, all);
     const part = {};
     return {
       failed: (error) => {
-        const now = this.#clock.monotonic();
+        const now = clock.monotonic();
         if (all.failing.size === 0) Object.assign(all, { sinceMs: now, isTold: false });
         all.failing.add(part);
-        const count = this.#repeats.happened(subject, now);
+        const count = repeats.happened(subject, now);
         if (count === undefined) return;
         all.isTold = true;
-        this.#log.warn({ ...fields, error: errorText(error), count }, this.#message);
+        log.warn({ ...fields, error: errorText(error), count }, message);
       },
       worked: () => {
         if (!all.failing.delete(part) || all.failing.size > 0 || !all.isTold) return;
-        const afterMs = Math.round(this.#clock.monotonic() - all.sinceMs);
-        this.#log.info({ ...fields, afterMs }, `resolved: ${this.#message}`);
+        const afterMs = Math.round(clock.monotonic() - all.sinceMs);
+        log.info({ ...fields, afterMs }, `resolved: ${message}`);
       },
     };
-  }
+  };
+  return { of };
 }
 
 const errorText = (error: unknown): string =>

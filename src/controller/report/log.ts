@@ -19,7 +19,6 @@ export type LogKeys = Readonly<
 type ReadonlyCounts = Readonly<Record<string, number>>;
 
 /** Where lines are written. In the program this is process.stdout. */
-// Second line of defence: the types above already exclude data.
 export type LogSink = { write(line: string): unknown };
 
 export function createLog(config: Pick<Config, "logLevel" | "logFormat">, sink: LogSink): Log {
@@ -28,7 +27,7 @@ export function createLog(config: Pick<Config, "logLevel" | "logFormat">, sink: 
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    // The belt to the braces above.
+    // Second line of defence: the types above already exclude data.
     redact: { paths: ["data", "stringData", "*.data", "*.stringData"], censor: "[secret]" },
   };
   const target =

@@ -2,8 +2,7 @@
 // They are grouped by source and reason. A group is logged when the source has no further removal due, and
 // otherwise by the first sync after five seconds. Repeated removals of one source wait until another line of it
 // may be written. A line names at most 100 places. Removals beyond the room for groups are only counted. Owners
-// are informed as well. If the source no longer exists, no Event can be
-// on it, and the log line is the only record.
+// are informed as well. If the source no longer exists, no Event can be on it, and the log line is the only record.
 import { reasonText } from "../model/reasons.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
@@ -19,6 +18,8 @@ import { type EndAction, isEnding } from "../model/actions.ts";
 type Removal = EndAction["kind"];
 
 export type RemovedCopies = {
+  /** By which lines are limited. */
+  readonly subject: string;
   readonly removal: Removal;
   readonly kind: ObjectKind;
   readonly source: Ref;
@@ -78,16 +79,17 @@ export class RemovalLog implements SyncHooks {
     if (kind !== "done" && kind !== "removed" && kind !== "leaving") return;
     const { objectKind, source, place } = action;
     const reason = reasonText(action.reason);
+    const subject = `${action.kind} ${placeKey(objectKind, source)}`;
     const sourceUid = action.target.sourceUid ?? "";
     const entry = entryOf(action.target);
-    const of = `${placeKey(objectKind, source)} ${sourceUid} ${entry ?? ""}`;
-    const key = `${action.kind} ${of} ${reason}`;
+    const key = `${subject} ${sourceUid} ${entry ?? ""} ${reason}`;
     const known = this.#groups.get(key);
-    if (!known && !this.#takesRoom(subjectOf(action.kind, objectKind, source))) {
+    if (!known && !this.#takesRoom(subject)) {
       this.#further++;
       return;
     }
     const group = known ?? {
+      subject,
       removal: action.kind,
       kind: objectKind,
       source,
@@ -121,10 +123,9 @@ export class RemovalLog implements SyncHooks {
       const waits = going?.has(placeKey(group.kind, group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
       // Repeated removals are gathered until they may be reported.
-      const subject = subjectOf(group.removal, group.kind, group.source);
-      if (this.#lines.happened(subject, now) === undefined) continue;
+      if (this.#lines.happened(group.subject, now) === undefined) continue;
       this.#groups.delete(key);
-      this.#leave(subject);
+      this.#leave(group.subject);
       if (group.places.length > 0 && ++sources <= 0) this.#tell(group);
       this.#onRemoved(group);
     }
@@ -158,11 +159,6 @@ export class RemovalLog implements SyncHooks {
     this.#log.info(fields, MESSAGES[removal]);
     [group.waiting, group.places] = [0, []];
   }
-}
-
-/** The key by which lines are counted. */
-function subjectOf(removal: Removal, kind: ObjectKind, source: Ref): string {
-  return `${removal} ${placeKey(kind, source)}`;
 }
 
 // Any user may write any text there.

@@ -77,7 +77,6 @@ export class SyncLog implements SyncHooks {
     return this.#convergedMs;
   }
 
-  /** A namespace or a source changed. */
   onChange(): void {
     this.#changedAt ??= this.#clock.monotonic();
   }
@@ -103,7 +102,6 @@ export class SyncLog implements SyncHooks {
     if (count !== undefined) this.#log.warn({ cause: "throttled", count }, message);
   }
 
-  /** A sync threw and is retried. */
   onError(tookMs: number): void {
     this.#figures.sync("error", tookMs / 1000);
   }

@@ -29,6 +29,8 @@ const MOST_MANAGERS = 5;
 const MOST_VERSIONS = 10;
 
 type Written = {
+  /** By which lines are limited. */
+  readonly subject: string;
   readonly message: "copied" | "repaired";
   readonly kind: ObjectKind;
   readonly source: Ref;
@@ -63,6 +65,7 @@ export class WrittenLog implements SyncHooks {
     const waits = this.#lines.isFull(subject, now);
     const key = waits ? subject : `${subject} ${uid} ${resourceVersion}`;
     const group = this.#groups.get(key) ?? {
+      subject,
       message,
       kind: objectKind,
       source: action.source,
@@ -87,16 +90,12 @@ export class WrittenLog implements SyncHooks {
     const now = this.#clock.monotonic();
     for (const [key, group] of this.#groups) {
       if (!settled && now - group.since < WAIT_MS) continue;
-      const subject = `${group.message} ${placeKey(group.kind, group.source)}`;
-      if (this.#lines.happened(subject, now) !== undefined) this.#logGroup(key, group);
+      if (this.#lines.happened(group.subject, now) !== undefined) this.#logGroup(key, group);
     }
   }
 
   onStop(): void {
-    const subjects = Map.groupBy(
-      this.#groups.values(),
-      ({ message, kind, source }) => `${message} ${placeKey(kind, source)}`,
-    );
+    const subjects = Map.groupBy(this.#groups.values(), ({ subject }) => subject);
     this.#groups.clear();
     for (const groups of subjects.values()) this.#logTogether(groups);
   }

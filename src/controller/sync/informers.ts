@@ -14,7 +14,7 @@ import { ObjectTable } from "../../kube/cache/object-table.ts";
 import type { SharedTable, Stored } from "../../kube/cache/store.ts";
 import { NAMESPACES } from "../../kube/rest/resource.ts";
 import type { Log } from "../report/log.ts";
-import { FailureLines } from "../report/failure-lines.ts";
+import { failureLines, type FailureLines } from "../report/failure-lines.ts";
 import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
 import type { Metrics } from "../report/metrics.ts";
 import { NamedObjects, type ObjectWatch } from "./named-objects.ts";
@@ -85,7 +85,7 @@ export const ROLE = "role";
 
 /** Logs failures of a resource's list or watch, with a limit per minute, and one line at their end. */
 export const watchLines = (log: Log, clock: Clock): FailureLines =>
-  new FailureLines(log, clock, "list or watch failed, will try again");
+  failureLines(log, clock, "list or watch failed, will try again");
 
 /** The hooks of one informer. */
 export function toldBy(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog } from "../../../src/controller/report/log.ts";
-import { FailureLines } from "../../../src/controller/report/failure-lines.ts";
+import { failureLines } from "../../../src/controller/report/failure-lines.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
 function setup() {
@@ -12,7 +12,7 @@ function setup() {
     told.push(level === "warn" ? [msg, resource, error, count] : [msg, resource, afterMs]);
   };
   const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
-  return { clock, told, lines: new FailureLines(log, clock, "failed") };
+  return { clock, told, lines: failureLines(log, clock, "failed") };
 }
 
 test("what fails is told three times a minute, then counted, and its end once", async () => {
