@@ -127,6 +127,19 @@ test("a map of texts has one name in the source (T14)", () => {
   assert.deepEqual(others, []);
 });
 
+test("the types of client-node cost a program nothing: one place loads the package (T18)", () => {
+  const texts = filesOf(SRC).map((file) => [file, readFileSync(join(SRC, file), "utf8")] as const);
+  const using = texts.filter(([, text]) => text.includes('"@kubernetes/client-node"'));
+  assert.ok(using.length >= 5);
+  const loading = using.filter(([, text]) =>
+    text.replaceAll(/^import type .*$/gm, "").includes('"@kubernetes/client-node"'),
+  );
+  assert.deepEqual(
+    loading.map(([file]) => file),
+    ["kube/kubeconfig/auth-provider.ts"],
+  );
+});
+
 test("only one place writes how many more names there are (T14)", () => {
   const others = filesOf(SRC).filter(
     (file) =>

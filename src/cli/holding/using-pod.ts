@@ -1,5 +1,6 @@
 // A Pod as far as it matters for a rotation: when it started, and how it uses the objects that are asked for.
 // All times are seconds since the epoch.
+import type { V1OwnerReference } from "@kubernetes/client-node";
 
 /** How a Pod uses an object. */
 export type Use = {
@@ -31,12 +32,7 @@ export type ContainerStart =
   | { readonly kind: "waiting" }
   | { readonly kind: "unreported" };
 
-export type PodOwner = {
-  /** As ownerReferences have it: `apps/v1`. */
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-};
+export type PodOwner = Readonly<Pick<V1OwnerReference, "apiVersion" | "kind" | "name">>;
 
 export type UsingPod = {
   readonly namespace: string;

@@ -1,4 +1,5 @@
 // Rights as manifests for `kubectl apply -f -`: roles with the reason for each rule, and their bindings.
+import type { V1PolicyRule } from "@kubernetes/client-node";
 import { Document, isMap, isSeq, visit } from "yaml";
 import type { Ref } from "../../text/names.ts";
 import type { RightsRule, RightsScope } from "./rights-rules.ts";
@@ -39,9 +40,9 @@ function objectsOf({ namespace, rules }: RightsScope, account: Ref): readonly ob
   ];
 }
 
-function ruleObject({ group, resources, names, verbs }: RightsRule): object {
-  const resourceNames = names && { resourceNames: names };
-  return { apiGroups: [group], resources, ...resourceNames, verbs };
+function ruleObject({ group, resources, names, verbs }: RightsRule): V1PolicyRule {
+  const resourceNames = names && { resourceNames: [...names] };
+  return { apiGroups: [group], resources: [...resources], ...resourceNames, verbs: [...verbs] };
 }
 
 function textOf(object: object, rules: readonly RightsRule[]): string {

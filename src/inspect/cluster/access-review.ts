@@ -1,19 +1,18 @@
 // Asks whether a user may do something, like `kubectl auth can-i`. The request is a review, which creates
 // nothing.
+import type { V1ResourceAttributes } from "@kubernetes/client-node";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
 const GROUP = "/apis/authorization.k8s.io/v1";
 
-/** As the API calls them: resourceAttributes. */
-export type AccessAttributes = {
-  readonly verb: string;
-  /** Absent: the core group. */
-  readonly group?: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
+/** Those that say what is asked. An absent group is the core group. */
+export type AccessAttributes = Readonly<
+  Required<Pick<V1ResourceAttributes, "verb" | "resource">>
+> & {
+  readonly [Name in "group" | "subresource" | "namespace" | "name"]?:
+    | V1ResourceAttributes[Name]
+    | undefined;
 };
 
 /** Whether the client's own user may, or the user in --as. `what` is for error messages. */
