@@ -5,9 +5,13 @@ import type { JsonObject } from "./storage/object.ts";
 import { groupVersion, resources } from "./kinds/resources.ts";
 import type { ServedResource } from "./kinds/resources.ts";
 import type { Storage } from "./storage/storage.ts";
-import { create } from "./verbs/create-update.ts";
+import { definitions } from "./kinds/shallow-kinds.ts";
+import { create, update } from "./verbs/create-update.ts";
 
-/** Creates `objects` in order, as POST requests at `now` would. Namespaced objects need a namespace. */
+/**
+ * Creates `objects` in order, as POST requests at `now` would, and as one to the subresource status would where they
+ * have a status. Namespaced objects need a namespace.
+ */
 export function loadObjects(
   storage: Storage,
   objects: readonly JsonObject[],
@@ -38,6 +42,10 @@ export function loadObjects(
       manager: "secretcast-sandbox",
       operation: "Update",
     } as const;
-    create(write, object);
+    const { object: created } = create(write, object);
+    // A cluster state has a status, which no POST writes. The status of a definition says what is served.
+    if (resource.statusSubresource !== true || resource === definitions) continue;
+    if (object["status"] === undefined) continue;
+    update({ ...write, subresource: "status" }, created, { ...created, status: object["status"] });
   }
 }

@@ -83,6 +83,11 @@ export class Sandbox {
     return `http://127.0.0.1:${port}`;
   }
 
+  /** Every kind that is served now, with those of definitions. */
+  get kinds(): readonly ServedResource[] {
+    return this.#kinds();
+  }
+
   /** A kubeconfig for kubectl and every other client, as YAML text. */
   kubeconfig(): string {
     const name = "secretcast-sandbox";

@@ -9,8 +9,13 @@ import { eventually } from "../support/time/eventually.ts";
 async function open(t: TestContext, shallowKinds = true) {
   const sandbox = await startSandbox({ shallowKinds, terminationDelayMs: 0 });
   t.after(() => sandbox.stop());
-  return async (method: string, path: string, body?: unknown, accept = "application/json") => {
-    const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    accept = "application/json",
+    contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json",
+  ) => {
     const answer = await fetch(sandbox.url + path, {
       method,
       headers: { "content-type": contentType, accept },
@@ -83,6 +88,27 @@ test("a Pod is kept as it came, its status is the server's and is written under 
   assert.deepEqual(field(sub.body, "spec"), { any: "thing" });
 });
 
+test("a loaded object has the status that it is loaded with", async (t) => {
+  const sandbox = await startSandbox({ shallowKinds: true });
+  t.after(() => sandbox.stop());
+  const custom = { apiVersion: "example.com/v1alpha1", kind: "Ice" };
+  sandbox.load([
+    { kind: "Pod", metadata: { name: "web" }, spec: {}, status: { phase: "Running" } },
+    {
+      ...definition,
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      status: { conditions: [], storedVersions: [] },
+    },
+    { ...custom, metadata: { name: "one" }, status: { served: true } },
+  ]);
+  const get = async (path: string): Promise<unknown> => (await fetch(sandbox.url + path)).json();
+  assert.deepEqual(field(await get(`${PODS}/web`), "status"), { phase: "Running" });
+  assert.deepEqual(field(await get(`${ICES}/one`), "status"), { served: true });
+  const served = await get(`${DEFINITIONS}/ices.example.com`);
+  assert.equal(field(served, "status", "conditions", 1, "type"), "Established");
+});
+
 test("a generation grows with the spec, and with nothing else", async (t) => {
   const send = await open(t);
   const generation = async (body: unknown) =>
@@ -119,6 +145,9 @@ test("a CustomResourceDefinition brings its kind: discovery, pruning, defaults, 
   const spec = { flavour: "lemon", scoops: 2, free: { any: { thing: 1 } }, toppings: [] };
   assert.deepEqual(field(ice.body, "spec"), spec);
   assert.equal(field(ice.body, "status"), undefined);
+  const strategic = "application/strategic-merge-patch+json";
+  const merged = await send("PATCH", `${ICES}/one`, { spec: { scoops: 3 } }, undefined, strategic);
+  assert.equal(merged.code, 415, "as the real server");
   const served = await send("PATCH", `${ICES}/one/status`, { status: { served: true } });
   assert.deepEqual(field(served.body, "status"), { served: true });
   const described = (await send("GET", "/openapi/v3/apis/example.com/v1alpha1")).body;

@@ -49,7 +49,7 @@ export type Effect =
     }
   /** The connection is closed without an answer. Nothing is carried out. */
   | { readonly kind: "reset" }
-  /** The request is carried out after this time of the sandbox. */
+  /** The request is carried out after this time of the sandbox. With Infinity it is never answered. */
   | { readonly kind: "delay"; readonly ms: number }
   /** A watch whose connection is closed after so many events; bookmarks are not counted. */
   | { readonly kind: "cut"; readonly afterEvents: number }
@@ -91,7 +91,10 @@ export type RunningSandbox = {
   readonly kubeconfig: string;
   /** In the order of their answers; a watch is answered when it begins. The oldest of 200,000 are dropped. */
   readonly requests: readonly AnsweredRequest[];
-  /** Creates objects in order, from YAML documents or values. Throws what a POST would be refused with. */
+  /**
+   * Creates objects in order, from YAML documents or values, with their status; a List is its items. Throws at the first object that
+   * a POST would be refused with: the error names the object, and its cause is the answer.
+   */
   load(objects: string | readonly object[]): void;
   /** If several faults match one request, the one that was injected first happens. */
   inject(fault: Fault): InjectedFault;

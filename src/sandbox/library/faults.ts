@@ -3,6 +3,7 @@
 import type { Injected, SeenRequest } from "../options.ts";
 import { StatusError } from "../storage/status.ts";
 import type { Schedule } from "../storage/schedule.ts";
+import { checkFault, isOfWatch, type ResourceNames } from "./checks.ts";
 import type { Effect, Fault, InjectedFault, RequestMatch, Verb } from "./contract.ts";
 
 type Entry = { readonly fault: Fault; seen: number; hits: number };
@@ -10,15 +11,16 @@ type Entry = { readonly fault: Fault; seen: number; hits: number };
 export class Faults {
   readonly #entries = new Set<Entry>();
   readonly #schedule: Schedule;
+  readonly #served: () => readonly ResourceNames[];
 
-  constructor(schedule: Schedule) {
+  constructor(schedule: Schedule, served: () => readonly ResourceNames[]) {
     this.#schedule = schedule;
+    this.#served = served;
   }
 
   /** Throws a RangeError for a fault that can never happen. */
   inject(fault: Fault): InjectedFault {
-    const wrong = problemOf(fault);
-    if (wrong !== undefined) throw new RangeError(`invalid fault: ${wrong}`);
+    checkFault(fault, this.#served());
     const entry: Entry = { fault: { ...fault }, seen: 0, hits: 0 };
     this.#entries.add(entry);
     return {
@@ -93,8 +95,6 @@ function verbOf(method: string, watch: boolean, name: string | undefined): Verb 
   }
 }
 
-const isOfWatch = ({ kind }: Effect): boolean => kind === "cut" || kind === "expire";
-
 function injectedBy(effect: Exclude<Effect, { readonly kind: "delay" }>): Injected {
   switch (effect.kind) {
     case "reset":
@@ -131,35 +131,3 @@ const REASONS: Readonly<Record<number, string>> = {
   503: "ServiceUnavailable",
   504: "Timeout",
 };
-
-const isCount = (value: number, least: number): boolean =>
-  value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && value >= least);
-
-/** Undefined if the fault can happen. */
-function problemOf({ verb, nth = 1, times = 1, effect }: Fault): string | undefined {
-  if (!Number.isFinite(nth) || !isCount(nth, 1)) return `nth ${nth}: want 1, 2, 3 …`;
-  if (!isCount(times, 1)) return `times ${times}: want 1, 2, 3 … or Infinity`;
-  if (isOfWatch(effect) && verb !== undefined && verb !== "watch")
-    return `"${effect.kind}" happens to the verb watch, not to ${verb}`;
-  switch (effect.kind) {
-    case "status":
-    case "answer": {
-      const { code } = effect;
-      const least = effect.kind === "status" ? 400 : 200;
-      if (!Number.isSafeInteger(code) || code < least || code > 599)
-        return `code ${code}: want ${least} to 599`;
-      return effect.kind === "status" && !isCount(effect.retryAfter ?? 0, 0)
-        ? `retryAfter ${effect.retryAfter}: want whole seconds`
-        : undefined;
-    }
-    case "delay":
-      return effect.ms >= 0 ? undefined : `ms ${effect.ms}: want 0 or more`;
-    case "cut":
-    case "expire":
-      return isCount(effect.afterEvents, 0)
-        ? undefined
-        : `afterEvents ${effect.afterEvents}: want 0, 1, 2 …`;
-    case "reset":
-      return undefined;
-  }
-}

@@ -1,6 +1,7 @@
 // The time of a sandbox in another project's test: it stands still, or passes as on this machine, and a step
 // moves it on. Calls that are due happen in their order.
 import { inRealTime, type Schedule } from "../storage/schedule.ts";
+import { checkStep } from "./checks.ts";
 
 type Waiting = { readonly due: number; readonly fn: () => void; cancelTimer: () => void };
 
@@ -28,7 +29,7 @@ export class SandboxClock {
   };
 
   step(ms: number): void {
-    if (!(ms >= 0)) throw new RangeError(`a step of ${ms} ms: time only moves forward`);
+    checkStep(this.now(), ms);
     const end = this.now() + ms;
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.#offset += Math.max(0, next.due - this.now());

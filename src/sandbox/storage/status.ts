@@ -166,6 +166,13 @@ export function unsupportedPatch(): StatusError {
   return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }
 
+/** A custom resource has no strategic merge patch. */
+export function noStrategicPatch(): StatusError {
+  const message =
+    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+  return new StatusError(415, "UnsupportedMediaType", message);
+}
+
 /** An error without a reason of its own, e.g. a resourceVersion on an object to be created. */
 export function unexplained(message: string): StatusError {
   return new StatusError(500, "", message);

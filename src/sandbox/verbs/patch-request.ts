@@ -14,6 +14,7 @@ import {
   badRequest,
   invalidObject,
   invalidValue,
+  noStrategicPatch,
   notFound,
   required,
   unexplained,
@@ -46,6 +47,7 @@ export async function patch(call: VerbCall, name: string): Promise<Patched> {
   const type = mediaType(request.contentType);
   if (!isPatchType(type) && type !== applyType) throw unsupportedPatch();
   const strategic = type === "application/strategic-merge-patch+json";
+  if (strategic && target.resource.schema !== undefined) throw noStrategicPatch();
   const unreadable = () => badRequest("invalid JSON patch");
   if (request.body.length === 0 && type !== applyType) throw unreadable();
   const body = await readBody(request.body, type, unreadable);

@@ -145,7 +145,11 @@ test("time stands still until a step: timestamps, delays, deletions and the end 
   assert.ok(!(await namesIn(sandbox, "/api/v1/namespaces")).includes("old"));
   sandbox.step(30_000);
   assert.deepEqual(await watch, ["ADDED", "ADDED"]);
-  assert.throws(() => sandbox.step(-1), RangeError);
+  for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY])
+    assert.throws(
+      () => sandbox.step(ms),
+      /invalid step: ms .*: want 0 or more, up to the year 9999/,
+    );
 });
 
 test("without a given time it passes, and a step adds to it", async (t) => {
@@ -167,11 +171,89 @@ test("an object that the API would refuse is refused, and what is no object too"
     () => sandbox.load([{ apiVersion: "v1", kind: "Secret", metadata: { name: "Not_A_Name" } }]),
     /Not_A_Name/,
   );
-  assert.throws(() => sandbox.load("- a\n"), /want an object of the API/);
   assert.throws(() => sandbox.load([{ kind: "Unicorn" }]), /cannot load an object of kind/);
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    ["- a\n", /^cannot load a list at 1: want an object of the API$/],
+    ["a: b: cGFzcw==\n", /^cannot load YAML: bad indentation .* in line 1$/],
+    [{ kind: "Namespace" }, /^cannot load a value of type object: want a list of objects, or YAML/],
+    [
+      [{ kind: "ConfigMap", metadata: { name: "a", resourceVersion: "1" } }],
+      /^cannot load ConfigMap "a": resourceVersion/,
+    ],
+  ];
+  for (const [given, says] of wrong)
+    assert.throws(
+      () => sandbox.load(given as string),
+      ({ message }: Error) => says.test(message),
+    );
 });
 
+test("a List is loaded as its items, as kubectl prints it", async (t) => {
+  const sandbox = await started(t);
+  const items = ["a", "b"].map((name) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name },
+  }));
+  sandbox.load(
+    JSON.stringify({ apiVersion: "v1", kind: "List", metadata: { resourceVersion: "" }, items }),
+  );
+  assert.deepEqual(await namesIn(sandbox), ["a", "b"]);
+});
+
+test("a request that is never answered hangs until the sandbox stops, as one that waits for a month", async (t) => {
+  for (const time of [undefined, BEGAN]) {
+    const sandbox = await started(t, time);
+    const effect = { kind: "delay", ms: Number.POSITIVE_INFINITY } as const;
+    const faults = [effect, { ...effect, ms: 40 * 86_400_000 }].map((each, at) =>
+      sandbox.inject({ nth: at + 1, effect: each }),
+    );
+    let answered = 0;
+    const requests = [1, 2].map(() =>
+      fetch(sandbox.url + SECRETS).then(
+        () => answered++,
+        () => "closed",
+      ),
+    );
+    await eventually("both are there", () => faults.every(({ hits }) => hits === 1));
+    // Another one is answered meanwhile, and after them.
+    assert.deepEqual(await namesIn(sandbox), []);
+    assert.equal(answered, 0);
+    await Promise.all([sandbox.stop(), sandbox.stop()]);
+    assert.deepEqual(await Promise.all(requests), ["closed", "closed"]);
+  }
+});
+
+test("a start that cannot be is refused, with what it wants", async () => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ time: "2030-01-01" }, /^invalid start: time '2030-01-01': want milliseconds since 1970/],
+    [{ time: new Date(0) }, /time 1970.*: want milliseconds/],
+    [{ time: Number.NaN }, /time NaN: want/],
+    [{ port: "x" }, /port 'x': want 0 to 65535/],
+    [{ historyLimit: 0 }, /historyLimit 0: want 1, 2, 3 …/],
+    [{ tiem: 1 }, /"tiem" is not known: want port, time, historyLimit/],
+  ];
+  for (const [options, message] of wrong)
+    await assert.rejects(startTestSandbox(options), { name: "RangeError", message });
+});
+
+/** As plain JavaScript may give it. */
+const mistyped = (effect: unknown): Effect => effect as Effect;
+const mismatched = (match: unknown): Omit<Fault, "effect"> => match as Omit<Fault, "effect">;
+
 const WRONG: readonly (readonly [Omit<Fault, "effect">, Effect, RegExp])[] = [
+  [{ resource: "secret" }, { kind: "reset" }, /resource 'secret': want secrets$/],
+  [{ resource: "deployments.apps" }, { kind: "reset" }, /want deployments$/],
+  [{ resource: "Widget" }, { kind: "reset" }, /want its plural, as in secrets/],
+  [{ namespace: "" }, { kind: "reset" }, /namespace '': want a name/],
+  [mismatched({ verb: "GET" }), { kind: "reset" }, /verb 'GET': want get, list, watch, /],
+  [mismatched({ verbs: "get" }), { kind: "reset" }, /"verbs" is not known: want verb, /],
+  [{}, mistyped({ kind: "hang" }), /effect.kind 'hang': want status, answer, reset, delay, cut/],
+  [{}, mistyped("reset"), /effect 'reset': want \{ kind: /],
+  [{}, mistyped(undefined), /effect undefined: want/],
+  [{}, mistyped({ kind: "status", code: 429, retry: 1 }), /"retry" is not known: want kind, code/],
+  [{}, mistyped({ kind: "answer", code: 200, body: {} }), /body \{\}: want text/],
+  [{}, { kind: "answer", code: 200, headers: { "a b": "c" } }, /want headers of HTTP/],
   [{ nth: 0 }, { kind: "reset" }, /nth 0/],
   [{ nth: 1.5 }, { kind: "reset" }, /nth 1\.5/],
   [{ nth: Number.POSITIVE_INFINITY }, { kind: "reset" }, /nth Infinity/],
