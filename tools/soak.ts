@@ -1,14 +1,13 @@
-// npm run soak -- [--minutes 10] [--seed N]: the controller against random faults; exit code 1 and
-// what was wrong, when something was.
-// npm run soak -- --hours 2 [--rate 5] [--seed N] [--folder F]: the same with the program as a process on a
-// real API server, so many changes a second, and whether its memory, handles and latencies stay; draws
-// them into docs/images.
+// npm run soak -- [--minutes 10] [--rate 5] [--seed N] [--folder F]: the program as a process against random
+// faults and so many changes a second, on an API server in memory; exit code 1 and what was wrong, when
+// something was.
+// npm run soak -- --hours 2 [--rate 5] [--seed N] [--folder F]: the same on a real API server, and whether its
+// memory, handles and latencies stay; draws them into docs/images.
 // npm run soak -- --records FILE: judges and draws such a run again, or one that was cut short.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawSoak } from "../test/campaign/judges/charts.ts";
-import { longSoak } from "../test/campaign/long-soak.ts";
 import { readRecords } from "../test/campaign/judges/records.ts";
 import { soak } from "../test/campaign/soak.ts";
 import { judgeSoak } from "../test/campaign/judges/verdict.ts";
@@ -30,7 +29,7 @@ async function main(): Promise<number> {
       records: { type: "string" },
     },
   });
-  if (values.records !== undefined) return conclude(values.records);
+  if (values.records !== undefined) return conclude(values.records, "drawn");
   const minutes = Number(values.minutes);
   const hours = Number(values.hours ?? "1");
   const rate = Number(values.rate);
@@ -39,30 +38,26 @@ async function main(): Promise<number> {
     complain("soak: --minutes, --hours and --rate want a number above 0, --seed a whole number");
     return 1;
   }
-  if (values.hours !== undefined) {
-    const assets = clusterAssets(process.env, print);
-    if (assets.kind === "failed") {
-      complain(`soak: ${assets.message}`);
-      return assets.exitCode;
-    }
-    process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
-    const folder = values.folder ?? mkdtempSync(join(tmpdir(), "secretcast-soak-"));
-    return conclude(await longSoak({ hours, rate, seed, assets: assets.folder, folder, print }));
+  const folder = values.folder ?? mkdtempSync(join(tmpdir(), "secretcast-soak-"));
+  const asked = { rate, seed, folder, print };
+  if (values.hours === undefined)
+    return conclude(await soak({ ...asked, hours: minutes / 60, assets: undefined }), seed);
+  const assets = clusterAssets(process.env, print);
+  if (assets.kind === "failed") {
+    complain(`soak: ${assets.message}`);
+    return assets.exitCode;
   }
-  const problems = await soak({ minutes, seed, print });
-  if (problems.length > 0) complain(`--seed ${seed}`);
-  return ending(problems);
+  process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
+  return conclude(await soak({ ...asked, hours, assets: assets.folder }), "drawn");
 }
 
-function conclude(file: string): number {
+/** `seed`: of a run in memory, of which no pictures are kept. */
+function conclude(file: string, seed: number | "drawn"): number {
   const records = readRecords(file);
   const { lines, problems } = judgeSoak(records);
   for (const line of lines) print(line);
-  for (const image of drawSoak(records, IMAGES)) print(`drawn: ${image}`);
-  return ending(problems);
-}
-
-function ending(problems: readonly string[]): number {
+  if (seed === "drawn") for (const image of drawSoak(records, IMAGES)) print(`drawn: ${image}`);
+  else if (problems.length > 0) complain(`--seed ${seed}`);
   for (const problem of problems) complain(`wrong: ${problem}`);
   if (problems.length === 0) print("nothing was wrong");
   return problems.length === 0 ? 0 : 1;

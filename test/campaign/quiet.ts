@@ -1,6 +1,7 @@
 // The end of a run, when tenant and faults have stopped and no controller runs: one from scratch puts
 // right what was left, and the next one finds nothing to write. And the last search for values.
 import { setTimeout as delay } from "node:timers/promises";
+import { imageCommand } from "../../bench/image.ts";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
 import { leaks } from "../support/programs/eavesdrop.ts";
 import { runOnce } from "./controllers/watched-process.ts";
@@ -28,7 +29,7 @@ async function once(arena: Arena, flags: FlagValues, violations: Violations): Pr
   await delay(CALM_MS);
   audit.round();
   const before = audit.writes;
-  const { text, late } = await runOnce({ after }, direct, flags);
+  const { text, late } = await runOnce({ after }, direct, flags, imageCommand());
   if (late) violations.add("--once did not end", "");
   search(arena, text, "by --once", violations);
   audit.round();

@@ -1,180 +1,293 @@
-// The controller against a world that changes and a network that fails, every second, for as long as
-// asked. In the end the faults stop, and then: the right state is reached, a fresh controller finds
-// nothing to write, no stranger was touched, no value was told, /healthz never failed, nothing is
-// leaked and the memory is flat. The same seed gives the same changes and faults, not the same timing.
-import { setTimeout } from "node:timers/promises";
-import type { ApiClient } from "../../src/kube/rest/api-client.ts";
-import { createClient } from "../../src/kube/rest/client.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
-import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
-import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
-import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
+// The program as a process for minutes or hours, among so many changes a second and faults of the network. On
+// an API server in memory the faults have no end, and the process is stopped now and then as in a roll-out;
+// on a real one there are faults in a third of each minute, every fifteenth minute all connections are
+// silent, and between the faults it is measured how long the controller takes. What the process holds is
+// written down. In the end the faults stop, and the state must be right, and a fresh controller must find
+// nothing to write. What the figures say is judged by verdict.ts, from the file.
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { imageCommand } from "../../bench/image.ts";
+import type { Ending } from "../support/api-server/fault-proxy.ts";
 import { seeded } from "../support/time/random.ts";
-import { leaked, liveHeap, onWarning, openResources } from "./judges/leaks.ts";
-import { Subject } from "./controllers/own-subject.ts";
+import { MARKER } from "./actors/actors.ts";
+import { runOnce, WatchedProcess } from "./controllers/watched-process.ts";
 import { Skies } from "./faults/skies.ts";
-import { OWN_NAMESPACE } from "./actors/actors.ts";
-import { SoakWorld } from "./stages/soak-world.ts";
+import { LatencyProbe } from "./judges/latency.ts";
+import type { Latency, SoakRecord } from "./judges/records.ts";
+import { vitalsOf } from "./judges/vitals.ts";
+import {
+  proxiedCluster,
+  proxiedSandbox,
+  reversed,
+  type ProxiedServer,
+} from "./stages/proxied-server.ts";
+import { soakFlags, SoakWorld } from "./stages/soak-world.ts";
 
 export type SoakOptions = {
-  readonly minutes: number;
+  readonly hours: number;
+  /** Changes a second. */
+  readonly rate: number;
   readonly seed: number;
+  /** The folder with etcd, kube-apiserver and kube-controller-manager; undefined: in memory. */
+  readonly assets: string | undefined;
+  /** Where the records go. */
+  readonly folder: string;
   readonly print: (line: string) => void;
 };
 
-const CHANGES_A_SECOND = 5;
+const RECORDS = "soak.jsonl";
+const LONGEST_SAMPLE_MS = 10_000;
+const SAMPLES = 25;
+/** Of the time between two of them: so much of it a moment is drawn from. */
+const DRAWN_FROM = 0.9;
+/** Of each minute on a real server: so long there are faults, from then on it is fine. */
+const FAULTS_S = 20;
+/** Long enough for every back-off of seconds to be over. */
+const SETTLED_S = 35;
+const SILENCE_EVERY_MIN = 15;
+/** A watch that says nothing more is found out by then. */
+const SILENCE_S = 310;
+/** In memory, each second. */
 const RESTART_LIKELIHOOD = 1 / 90;
-// Silence is found within five minutes, and a place that kept failing waits as long.
-const LONG_MINUTES = 5;
-const CONVERGE_MS = { long: 7 * 60_000, short: 60_000 };
+const CONVERGE_MS = 7 * 60_000;
 const MOST_CONNECTIONS = 40;
-// Caches, compiled code and the like may come late; a leak of ten minutes is more.
-const GROWTH = 1.5;
-const GROWTH_BYTES = 20 * 1024 * 1024;
+/** That of the account's rights. */
+const OWN_NAMESPACE = "secretcast";
+const FLAGS = soakFlags(OWN_NAMESPACE);
+/** Which Lease was lost is not in the very last line. */
+const LAST_LINES = 5;
 
-/** Resolves with what was wrong; empty when nothing was. */
-export async function soak(options: SoakOptions): Promise<readonly string[]> {
-  const problems: string[] = [];
-  const before = openResources();
-  const heard = onWarning((text) => problems.push(text));
-  const ends: (() => Promise<void>)[] = [];
-  const sandbox = await startSandbox({ historyLimit: 2000 });
-  const proxy = await startFaultProxy({ after: (end) => ends.push(end) }, { url: sandbox.url });
-  const direct = kubeConfigFor(sandbox.url);
-  const client = createClient(direct, { clock: systemClock, userAgent: "soak" });
-  const run = new Soak(options, sandbox, proxy, client);
+/** Resolves with the path of the records. */
+export async function soak(options: SoakOptions): Promise<string> {
+  const { assets } = options;
+  const { endings, close } = reversed();
   try {
-    problems.push(...(await run.play()));
-    await run.subject.again(direct);
-    problems.push(...(await run.world.wrong()), ...run.subject.problems);
-    run.summary();
+    const server = await (assets === undefined
+      ? proxiedSandbox(endings)
+      : proxiedCluster(assets, endings));
+    const run = new Soak(options, server, endings);
+    endings.after(async () => run.world.close());
+    await run.play();
+    return run.file;
   } finally {
-    run.world.close();
-    await client.close();
-    for (const end of ends) await end();
-    await sandbox.stop();
+    await close();
   }
-  problems.push(...(await leaked(before)));
-  heard();
-  return problems;
 }
 
 class Soak {
+  readonly file: string;
   readonly world: SoakWorld;
-  readonly subject: Subject;
   readonly #options: SoakOptions;
-  readonly #sandbox: Sandbox;
-  readonly #proxy: FaultProxy;
+  readonly #server: ProxiedServer;
+  readonly #endings: Ending;
+  readonly #command: readonly string[] | undefined;
   readonly #skies: Skies;
-  readonly #chance: () => number;
-  #heapEarly = 0;
-  #requests = 0;
-  #connections = 0;
-  #convergedMs = 0;
+  readonly #probe: LatencyProbe | undefined;
+  readonly #random: () => number;
+  readonly #problems = new Set<string>();
+  readonly #began = performance.now();
+  #subject: WatchedProcess | undefined;
+  #last: readonly string[] = [];
+  #faultsUntilS = 0;
+  #silenceAtS = 60;
+  #changes = 0;
 
-  constructor(options: SoakOptions, sandbox: Sandbox, proxy: FaultProxy, client: ApiClient) {
+  constructor(options: SoakOptions, server: ProxiedServer, endings: Ending) {
+    const { seed, folder, hours, assets } = options;
     this.#options = options;
-    this.#sandbox = sandbox;
-    this.#proxy = proxy;
-    this.#chance = seeded(options.seed);
-    this.subject = new Subject(kubeConfigFor(proxy.url));
-    this.world = new SoakWorld({
-      client,
-      proxy,
-      seed: options.seed + 1,
-      ownNamespace: OWN_NAMESPACE,
-      onWrong: (what) => this.subject.problems.push(what),
-    });
-    const silence = options.minutes >= LONG_MINUTES;
-    this.#skies = new Skies(proxy, seeded(options.seed + 2), silence);
+    this.#server = server;
+    this.#endings = endings;
+    this.#command = assets === undefined ? undefined : imageCommand();
+    this.file = join(folder, RECORDS);
+    const { client, proxy, admin } = server;
+    const onWrong = (what: string): void => this.#problem(what);
+    const ownNamespace = OWN_NAMESPACE;
+    this.world = new SoakWorld({ client, proxy, seed: seed + 1, ownNamespace, onWrong });
+    // Silence lasts minutes: on a real server it comes by itself, and else only to runs that last as long.
+    const silence = assets === undefined && hours * 3600 > SILENCE_S;
+    this.#skies = new Skies(proxy, seeded(seed + 2), silence);
+    this.#probe = assets === undefined ? undefined : new LatencyProbe(admin);
+    this.#random = seeded(seed + 3);
+    const [cpu] = cpus();
+    const machine = `${cpus().length} cores ${cpu?.model.trim()}, Node ${process.versions.node}`;
+    const begin = { kind: "begin", at: new Date().toISOString(), hours, seed, machine } as const;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(this.file, `${JSON.stringify(begin)}\n`);
   }
 
-  async play(): Promise<readonly string[]> {
-    const { minutes, seed, print } = this.#options;
-    print(`soak of ${minutes} minutes, --seed ${seed}`);
+  async play(): Promise<void> {
+    const { hours, rate, seed, assets, print } = this.#options;
+    const where = assets === undefined ? "in memory" : "on a real API server";
+    print(`soak of ${hours} hours ${where}, --seed ${seed}, records in ${this.file}`);
     await this.world.begin();
-    this.subject.start();
-    await this.world.settled(CONVERGE_MS.short);
-    const seconds = Math.round(minutes * 60);
-    for (let second = 1; second <= seconds; second++) {
-      await this.#second();
-      if (second === Math.ceil(seconds / 5)) this.#heapEarly = await liveHeap();
-      if (second % 60 === 0) await this.#tell(`minute ${second / 60}`);
-    }
-    return this.#conclude();
+    await this.#probe?.begin();
+    this.#subject = this.#start();
+    await this.#converged();
+    const untilS = this.#s() + hours * 3600;
+    const sampleMs = Math.min(LONGEST_SAMPLE_MS, (hours * 3_600_000) / SAMPLES);
+    await Promise.all([
+      // What is still measured then must not wait for the end of the last fault.
+      this.#every(1000, untilS, () => this.#weather()).finally(() => this.#skies.clear()),
+      this.#every(1000 / rate, untilS, () => this.#change()),
+      this.#onceIn(sampleMs, untilS, () => this.#sample()),
+      this.#onceIn(LONGEST_SAMPLE_MS, untilS, () => this.#latencies()),
+    ]);
+    await this.#conclude();
   }
 
-  async #second(): Promise<void> {
-    this.#skies.change();
-    if (this.#chance() < RESTART_LIKELIHOOD) {
-      await this.subject.stop();
-      this.subject.start();
-    }
-    for (let n = 0; n < CHANGES_A_SECOND; n++) {
-      await this.world.change();
-      await setTimeout(1000 / CHANGES_A_SECOND);
-    }
-    await this.subject.probe();
-    this.#connections = Math.max(this.#connections, this.#proxy.connections);
+  #start(): WatchedProcess {
+    return new WatchedProcess({
+      endings: this.#endings,
+      command: this.#command,
+      kubeconfig: this.#server.kubeconfig,
+      flags: { ...FLAGS, "leader-elect": "true" },
+      values: [MARKER],
+      onTold: (where) => this.#problem(`a value was told ${where}`),
+      onEnd: (life, code) => this.#ended(life, code),
+      onLine: (line) => {
+        this.#last = [...this.#last.slice(1 - LAST_LINES), line.slice(0, 300)];
+        // Of the runtime, such as of too many listeners.
+        if (/^\(node:\d+\) /.test(line)) this.#problem(line);
+      },
+    });
   }
 
-  async #conclude(): Promise<readonly string[]> {
+  /** What fails is a problem of the run, and does not end it. */
+  async #every(ms: number, untilS: number, act: () => Promise<void>): Promise<void> {
+    while (this.#s() < untilS) {
+      const next = performance.now() + ms;
+      await act().catch((error: unknown) => this.#problem(`the soak itself: ${String(error)}`));
+      await delay(Math.max(0, next - performance.now()));
+    }
+  }
+
+  /**
+   * At a moment drawn from each so many. Two things that come every ten seconds move past each other
+   * slowly, and a sample would see the connections of a measured fan-out for an hour, and then no more.
+   */
+  async #onceIn(ms: number, untilS: number, act: () => Promise<void>): Promise<void> {
+    return this.#every(ms, untilS, async () => {
+      await delay(DRAWN_FROM * ms * this.#random());
+      if (this.#s() < untilS) await act();
+    });
+  }
+
+  async #weather(): Promise<void> {
+    const s = Math.floor(this.#s());
+    this.#server.proxy.forget();
+    const isReal = this.#options.assets !== undefined;
+    if (!isReal && this.#random() < RESTART_LIKELIHOOD) await this.#stopped(true);
+    if (isReal && s >= this.#silenceAtS) {
+      this.#server.proxy.freeze();
+      this.#silenceAtS += SILENCE_EVERY_MIN * 60;
+      this.#faultsUntilS = s + SILENCE_S;
+    }
+    if (!isReal || s % 60 < FAULTS_S) {
+      this.#skies.change();
+      this.#faultsUntilS = Math.max(this.#faultsUntilS, s - (s % 60) + SETTLED_S);
+    } else this.#skies.clear();
+  }
+
+  async #change(): Promise<void> {
+    await this.world.change();
+    this.#changes++;
+  }
+
+  async #sample(): Promise<void> {
+    const subject = this.#subject;
+    const address = subject?.now.address();
+    if (subject === undefined || address === undefined) return;
+    const { pid } = subject.now;
+    const metrics = await subject.page(`http://${address}/metrics`);
+    const health = await subject.page(`http://${address}/healthz`);
+    if (health !== undefined && !health.ok) this.#problem(`/healthz: ${health.text.trim()}`);
+    const vitals = metrics && vitalsOf(pid, metrics.text);
+    if (!vitals) return;
+    const [load = 0] = loadavg();
+    const { copies } = this.world;
+    const wrong = (await this.world.wrong()).length;
+    const more = { copies, wrong, changes: this.#changes, load };
+    this.#write({ kind: "sample", s: this.#s(), life: subject.life, ...vitals, ...more });
+  }
+
+  #ended(life: number, code: number | null): void {
+    this.#write({ kind: "ended", s: this.#s(), life, code, last: this.#last.join(" ") });
+    this.#last = [];
+  }
+
+  async #latencies(): Promise<void> {
+    const probe = this.#probe;
+    if (!probe) return;
+    await this.#latency("fresh namespace", () => probe.freshNamespace());
+    await this.#latency("changed source", () => probe.changedSource());
+  }
+
+  async #latency(what: Latency["what"], measure: () => Promise<number>): Promise<void> {
+    const s = this.#s();
+    const calmBefore = s > this.#faultsUntilS;
+    const ms = await measure();
+    const calm = calmBefore && this.#s() - (this.#s() % 60) <= s;
+    this.#write({ kind: "latency", s, what, ms, calm });
+  }
+
+  async #conclude(): Promise<void> {
     this.#skies.clear();
     await this.world.conclude();
-    const { long, short } = CONVERGE_MS;
     const from = performance.now();
-    const wrong = await this.world.settled(this.#options.minutes >= LONG_MINUTES ? long : short);
-    this.#convergedMs = performance.now() - from;
-    const problems = [...wrong, ...(await this.#memory())];
-    if (this.#proxy.connections > MOST_CONNECTIONS)
-      problems.push(`${this.#proxy.connections} connections are open`);
-    await this.subject.stop();
-    return problems;
-  }
-
-  async #memory(): Promise<readonly string[]> {
-    const late = await liveHeap();
-    const ratio = late / this.#heapEarly;
-    const text = `heap ${mebibytes(this.#heapEarly)} at a fifth, ${mebibytes(late)} at the end: ${ratio.toFixed(2)}`;
-    this.#options.print(text);
-    return ratio > GROWTH && late - this.#heapEarly > GROWTH_BYTES ? [text] : [];
-  }
-
-  async #tell(when: string): Promise<void> {
-    const { passes, outcomes } = this.subject;
-    this.#requests += this.#proxy.seen.length;
-    this.#proxy.forget();
-    this.#sandbox.requests.splice(0);
-    const heap = mebibytes(await liveHeap());
-    const rss = mebibytes(process.memoryUsage().rss);
-    const writes = Array.from(outcomes, ([kind, times]) => `${kind} ${times}`).join(" ");
-    this.#options.print(
-      `${when}: heap ${heap}, rss ${rss}, ${this.#proxy.connections} connections, ${passes} passes; writes: ${writes}`,
-    );
-  }
-
-  summary(): void {
-    const { print } = this.#options;
-    const { said, ends, outcomes, passes } = this.subject;
-    this.#requests += this.#proxy.seen.length;
-    const rows: readonly (readonly [string, ReadonlyMap<string, number>])[] = [
-      ["changes of the world", this.world.changes],
-      ["seconds of weather", this.#skies.sent],
-      ["outcomes of writes", outcomes],
-      ["log lines", said],
-      ["ends of the controller", ends],
+    for (const wrong of await this.#converged()) this.#problem(wrong);
+    const tookS = ((performance.now() - from) / 1000).toFixed(1);
+    const { connections } = this.#server.proxy;
+    if (connections > MOST_CONNECTIONS) this.#problem(`${connections} connections are open`);
+    await this.#stopped(false);
+    await this.#freshFindsNothing();
+    const counts = (of: ReadonlyMap<string, number>): string =>
+      Array.from(of, ([name, times]) => `${name} ${times}`).join(", ");
+    const said = [
+      `right state ${tookS} s after the faults`,
+      `changes: ${counts(this.world.changes)}`,
+      `writes: ${counts(this.world.writes)}`,
+      `seconds of weather: ${counts(this.#skies.sent)}`,
     ];
-    for (const [title, counts] of rows) {
-      print(`\n${title}`);
-      for (const [name, times] of Array.from(counts).toSorted(([, a], [, b]) => b - a))
-        print(`${String(times).padStart(8)}  ${name}`);
-    }
-    print(`\n${passes} passes, ${this.#requests} requests through the proxy`);
-    print(`${this.#connections} connections at most`);
-    print(`right state ${(this.#convergedMs / 1000).toFixed(1)} s after the faults`);
+    this.#write({ kind: "end", s: this.#s(), wrong: [...this.#problems], said });
   }
-}
 
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  /** As in a roll-out, when another one comes. */
+  async #stopped(another: boolean): Promise<void> {
+    const code = await this.#subject?.stop();
+    if (code !== 0) this.#problem(`stopped, it ended with ${String(code)}: ${this.#last.at(-1)}`);
+    if (another) this.#subject?.again();
+  }
+
+  /** The versions of all objects, before and after it: what it writes was left undone. */
+  async #freshFindsNothing(): Promise<void> {
+    const before = this.world.versions();
+    const flags = { ...FLAGS, "delete-grace": "0s", "source-grace": "0s" };
+    const { late } = await runOnce(this.#endings, this.#server.direct, flags, this.#command);
+    if (late) this.#problem("a fresh controller does not end");
+    const now = this.world.versions();
+    const slots = new Set([...before.keys(), ...now.keys()]);
+    for (const slot of slots)
+      if (before.get(slot) !== now.get(slot)) this.#problem(`a fresh controller wrote ${slot}`);
+  }
+
+  /** What is still wrong after so long. */
+  #converged(): Promise<readonly string[]> {
+    return this.world.settled(CONVERGE_MS, async () => (await this.#probe?.wrong()) ?? []);
+  }
+
+  #problem(text: string): void {
+    if (this.#problems.has(text)) return;
+    this.#problems.add(text);
+    this.#options.print(`wrong: ${text}`);
+  }
+
+  #s(): number {
+    return (performance.now() - this.#began) / 1000;
+  }
+
+  #write(one: SoakRecord): void {
+    appendFileSync(this.file, `${JSON.stringify(one)}\n`);
+  }
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { longSoak } from "../campaign/long-soak.ts";
+import { soak } from "../campaign/soak.ts";
 import { readRecords } from "../campaign/judges/records.ts";
 import { judgeSoak } from "../campaign/judges/verdict.ts";
 import { assetsFolder } from "../support/api-server/cluster.ts";
@@ -15,9 +15,11 @@ test("the process on a real API server comes through half a minute of faults to 
   const print = (line: string): void => t.diagnostic(line);
   const assets = assetsFolder();
   const records = readRecords(
-    await longSoak({ hours: 1 / 120, rate: 5, seed: 5, assets, folder, print }),
+    await soak({ hours: 1 / 120, rate: 5, seed: 5, assets, folder, print }),
   );
-  assert.deepEqual(judgeSoak(records).problems, []);
+  const { lines, problems } = judgeSoak(records);
+  for (const line of lines) print(line);
+  assert.deepEqual(problems, []);
   const kinds = new Set(records.map(({ kind }) => kind));
   assert.deepEqual(kinds, new Set(["begin", "sample", "latency", "end"]));
 });

@@ -1,6 +1,7 @@
 // The controller under attack: a process that is watched as an operator and the kernel see it.
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
+import { imageCommand } from "../../../bench/image.ts";
 import { cpuMs, memory } from "../../../bench/proc.ts";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
@@ -53,6 +54,7 @@ export class Subject {
     const { endings, kubeconfig, flags, violations, marker } = options;
     this.#process = new WatchedProcess({
       endings,
+      command: imageCommand(),
       kubeconfig,
       flags,
       values: [marker],

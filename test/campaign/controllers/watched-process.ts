@@ -1,7 +1,6 @@
-// The program as the image runs it, in a process of its own, which is started again when it ends, as the
+// The program in a process of its own, which is started again when it ends, as the
 // kubelet does. What it says, in its log and on its pages, is searched for values.
 import { setTimeout as delay } from "node:timers/promises";
-import { imageCommand } from "../../../bench/image.ts";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
 import {
@@ -14,6 +13,8 @@ const ONCE_ENDS_WITHIN_MS = 180_000;
 
 export type WatchedOptions = {
   readonly endings: Ending;
+  /** That of the image; undefined: this tree's. */
+  readonly command: readonly string[] | undefined;
   readonly kubeconfig: string;
   readonly flags: FlagValues;
   /** None of these may be told; each may be the beginning of a value. */
@@ -45,6 +46,11 @@ export class WatchedProcess {
   async kill(): Promise<void> {
     this.#expectedEnd = true;
     await this.#process.kill();
+    this.again();
+  }
+
+  /** Started again, after a stop. */
+  again(): void {
     this.#process = this.#start();
   }
 
@@ -64,12 +70,12 @@ export class WatchedProcess {
   }
 
   #start(): ControllerProcess {
-    const { endings, kubeconfig, flags, onEnd, onStart, onLine } = this.#options;
+    const { endings, command, kubeconfig, flags, onEnd, onStart, onLine } = this.#options;
     this.#expectedEnd = false;
     const life = ++this.life;
     onStart?.();
     const started = spawnController(endings, kubeconfig, flags, {
-      command: imageCommand(),
+      ...(command && { command }),
       onLine: (line) => {
         this.#search(line, "in a line of its output");
         onLine?.(line);
@@ -93,11 +99,12 @@ export async function runOnce(
   endings: Ending,
   kubeconfig: string,
   flags: FlagValues,
+  command: readonly string[] | undefined,
 ): Promise<{ readonly text: string; readonly late: boolean }> {
   const lines: string[] = [];
   const given = { ...flags, once: "true", "leader-elect": "false" };
   const running = spawnController(endings, kubeconfig, given, {
-    command: imageCommand(),
+    ...(command && { command }),
     onLine: (line) => lines.push(line),
   });
   const late = delay(ONCE_ENDS_WITHIN_MS, "late" as const, { ref: false });

@@ -22,11 +22,12 @@ type Shape = {
   readonly heapPerHour?: number;
   readonly fdsPerHour?: number;
   readonly msPerHour?: number;
+  readonly minutes?: number;
   readonly more?: readonly SoakRecord[];
 };
 const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
 
-/** Two hours with noise as a process makes it. */
+/** Two hours, unless it says otherwise, with noise as a process makes it. */
 function run({
   rssPerHour = 0,
   rssWarming = 0,
@@ -37,10 +38,11 @@ function run({
   heapPerHour = 0,
   fdsPerHour = 0,
   msPerHour = 0,
+  minutes = 120,
   more = [END],
 }: Shape) {
   const chance = seeded(3);
-  const samples = Array.from({ length: 720 }, (_, at): readonly SoakRecord[] => {
+  const samples = Array.from({ length: 6 * minutes }, (_, at): readonly SoakRecord[] => {
     const s = 10 * at;
     const hours = s / 3600;
     const sample: Sample = {
@@ -118,6 +120,14 @@ test("of the heap garbage that grows is told as such, and what a collection leav
 
 test("sockets that stay open are a leak", () => {
   assert.match(run({ fdsPerHour: 6 }).problems.join("\n"), /^it grows: open files/m);
+});
+
+test("in a run too short for a slope, what grows by much is a leak, and what swings is none", () => {
+  assert.deepEqual(run({ minutes: 8, rssSwing: 40 }).problems, []);
+  const heap = run({ minutes: 8, heapPerHour: 300 });
+  assert.match(heap.problems.join("\n"), /^it grows: heap that collections/m);
+  assert.match(run({ minutes: 8, fdsPerHour: 400 }).problems.join("\n"), /^it grows: open files/m);
+  assert.deepEqual(run({ minutes: 1, heapPerHour: 300 }).problems, []);
 });
 
 test("what takes twice as long in the end is drift", () => {

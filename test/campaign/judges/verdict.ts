@@ -21,6 +21,8 @@ type Trend = {
   /** Growth that is certain and above so much an hour is a leak. */
   readonly most: number;
   readonly of: (sample: Sample) => number;
+  /** Where there are too few samples for a slope: its least may grow by so much. */
+  readonly short?: number;
   /** What stands for a block of minutes; the mean unless it says otherwise. */
   readonly level?: (values: readonly number[]) => number;
 };
@@ -46,13 +48,22 @@ const TRENDS: readonly Trend[] = [
     name: "heap that collections leave",
     unit: "MiB",
     most: 1,
+    short: 20,
     of: ({ heapMiB }) => heapMiB,
     level: (values) => Math.min(...values),
   },
-  { name: "open files and sockets", unit: "", most: 1, of: ({ fds }) => fds },
-  { name: "timers, sockets and requests", unit: "", most: 1, of: ({ resources }) => resources },
+  { name: "open files and sockets", unit: "", most: 1, short: 20, of: ({ fds }) => fds },
+  {
+    name: "timers, sockets and requests",
+    unit: "",
+    most: 1,
+    short: 20,
+    of: ({ resources }) => resources,
+  },
 ];
 const BLOCK_H = 1 / 24;
+/** Of fewer in a third the least may have seen no calm moment. */
+const FEWEST_OF_A_THIRD = 3;
 /** A median that grew by both is drift. */
 const DRIFT = { times: 1.5, ms: 20 };
 /** Of fewer in a quarter one that is slow by chance would be the judgement. */
@@ -117,7 +128,10 @@ function growth(samples: readonly Sample[]): SoakVerdict {
     const { name, unit, most, of } = trend;
     const line = lineOf(half, trend);
     if (!line) {
-      lines.push(`${name}: too few samples for a slope`);
+      const grew = grownLeast(longest, trend);
+      lines.push(`${name}: too few samples for a slope; the least grew by ${grew.toFixed(1)}`);
+      if (grew > (trend.short ?? Number.POSITIVE_INFINITY))
+        problems.push(`it grows: ${lines.at(-1)}`);
       continue;
     }
     const text = `${name}: ${line.mean.toFixed(1)} ${unit}, ${slopeText(line, unit)}, from ${range(half, of)}`;
@@ -128,6 +142,14 @@ function growth(samples: readonly Sample[]): SoakVerdict {
     if (!late || late.slope + late.within > most) problems.push(`it grows: ${text}`);
   }
   return { lines, problems };
+}
+
+/** From the first third to the last; NaN of too few samples. */
+function grownLeast(samples: readonly Sample[], { of }: Trend): number {
+  const third = Math.floor(samples.length / 3);
+  if (third < FEWEST_OF_A_THIRD) return Number.NaN;
+  const least = (some: readonly Sample[]): number => Math.min(...some.map(of));
+  return least(samples.slice(-third)) - least(samples.slice(0, third));
 }
 
 function lineOf(samples: readonly Sample[], { of, level }: Trend): Line | undefined {
@@ -142,6 +164,7 @@ function slopeText({ slope, within }: Line, unit: string): string {
 }
 
 function drift(what: string, all: readonly Latency[]): SoakVerdict {
+  if (all.length === 0) return { lines: [], problems: [] };
   const calm = all.filter((one) => one.calm).map(({ ms }) => ms);
   const stormy = all.filter((one) => !one.calm).map(({ ms }) => ms);
   const quarter = calm.length >> 2;

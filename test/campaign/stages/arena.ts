@@ -2,17 +2,7 @@
 // between, the watchers and the actors. `close` ends whatever was begun, in reverse order.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { controllerAccount } from "../../support/api-server/account.ts";
-import { openCluster } from "../../support/api-server/cluster.ts";
-import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
-import { startFaultProxy, type FaultProxy } from "../../support/api-server/fault-proxy.ts";
-import { field, type Http } from "../../support/api-server/http.ts";
-import { kubeConfigFor, kubeConfigText } from "../../support/kube/kubeconfig-text.ts";
+import type { ControlPlane } from "../../support/api-server/control-plane.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Admission } from "../faults/admission.ts";
 import { AuditJudge } from "../judges/audit-judge.ts";
@@ -27,17 +17,13 @@ import { Tenant, tenantToken } from "../actors/tenant.ts";
 import type { Violations } from "../judges/violations.ts";
 import { RequestJudge } from "../judges/request-judge.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
+import { proxiedCluster, reversed, type ProxiedServer } from "./proxied-server.ts";
 
 const BINDING = "validatingadmissionpolicybinding/secretcast-guardrail";
 const ETCD_BYTES = 8 * 2 ** 30;
 
-export type Arena = {
+export type Arena = ProxiedServer & {
   readonly cluster: ControlPlane;
-  readonly admin: Http;
-  readonly proxy: FaultProxy;
-  /** Kubeconfigs of the controller's account: by way of the proxy, and past it. */
-  readonly kubeconfig: string;
-  readonly direct: string;
   readonly marker: string;
   readonly disturbance: Disturbance;
   readonly pace: Pace;
@@ -61,11 +47,8 @@ export async function openArena(
   around: Circumstances,
   violations: Violations,
 ): Promise<Arena> {
-  const ends: (() => Promise<void>)[] = [];
-  const after = (end: () => Promise<void>): void => void ends.unshift(end);
-  const close = async (): Promise<void> => {
-    for (const end of ends.splice(0)) await end();
-  };
+  const { endings, close } = reversed();
+  const after: Arena["after"] = (end) => endings.after(end);
   try {
     return { ...(await furnish(assets, seed, around, violations, after)), after, close };
   } catch (error) {
@@ -81,31 +64,19 @@ async function furnish(
   violations: Violations,
   after: Arena["after"],
 ): Promise<Omit<Arena, "after" | "close">> {
-  const cluster = await startControlPlane(assets, { etcdQuotaBytes: ETCD_BYTES });
-  after(() => cluster.stop());
-  const direct = await controllerAccount(cluster);
+  const server = await proxiedCluster(assets, { after }, { etcdQuotaBytes: ETCD_BYTES });
+  const { cluster, admin, client, proxy } = server;
   if (!around.guardrail)
     execFileSync("kubectl", ["--kubeconfig", cluster.kubeconfig, "delete", BINDING], {
       stdio: ["ignore", "ignore", "inherit"],
     });
-  const admin = openCluster(cluster);
-  after(() => admin.close());
   const stop = new AbortController();
   const optIn = everybodyPublishes(around);
   const marker = `planted-${randomBytes(12).toString("hex")}-`;
-  const proxy = await proxyFor(cluster, direct, after);
-  const kubeconfig = join(dirname(direct), "proxied.kubeconfig");
-  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)), { mode: 0o600 });
-
   const pace = new Pace(admin, stop.signal);
   const lease = new LeaseWatch(admin, violations, stop.signal);
   const writes = new RequestJudge(violations);
   proxy.onWrite = (write) => writes.take(write);
-  const client = createClient(loadKubeConfig({ kubeconfig: cluster.kubeconfig }), {
-    clock: systemClock,
-    userAgent: "campaign",
-  });
-  after(() => client.close());
   const seen = new SeenWorld({
     client,
     kinds: ["Secret"],
@@ -147,11 +118,7 @@ async function furnish(
   const audit = new AuditJudge(cluster.auditLog, violations);
   const stopTenant = (): void => tenantStop.abort();
   return {
-    cluster,
-    admin,
-    proxy,
-    kubeconfig,
-    direct,
+    ...server,
     marker,
     disturbance,
     pace,
@@ -165,17 +132,4 @@ async function furnish(
     admission,
     stopTenant,
   };
-}
-
-/** With the controller's credentials, which go on with each request. */
-function proxyFor(
-  cluster: ControlPlane,
-  kubeconfig: string,
-  after: Arena["after"],
-): Promise<FaultProxy> {
-  const config: unknown = JSON.parse(readFileSync(kubeconfig, "utf8"));
-  const authorization = `Bearer ${String(field(config, "users", 0, "user", "token"))}`;
-  const ca = readFileSync(cluster.caFile, "utf8");
-  const upstream = { url: cluster.url, headers: { authorization }, ca, keepAlive: true };
-  return startFaultProxy({ after }, upstream);
 }

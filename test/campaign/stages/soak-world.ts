@@ -105,6 +105,11 @@ export class SoakWorld {
     return this.#seen.worlds().flatMap((world) => wrongAtRest({ ...world, reserved }, flags));
   }
 
+  /** That the server did for the controller, by verb. */
+  get writes(): ReadonlyMap<string, number> {
+    return this.#requests.done;
+  }
+
   get copies(): number {
     return [...this.#seen.objects.values()].filter(isOurs).length;
   }

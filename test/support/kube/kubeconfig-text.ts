@@ -58,7 +58,7 @@ export function kubeConfigText({ cluster, user }: KubeConfig): string {
   });
 }
 
-type Ending = { after(end: () => void): void };
+type Ending = { after(end: () => Promise<void>): void };
 
 /** The path of a file with it, which is deleted when the test, or whatever it is for, has ended. */
 export function kubeConfigFile(t: Ending, config: KubeConfig): string {
@@ -68,7 +68,7 @@ export function kubeConfigFile(t: Ending, config: KubeConfig): string {
 /** The same with a text of the test's own. */
 export function writtenFile(t: Ending, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-kubeconfig-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  t.after(async () => rmSync(folder, { recursive: true }));
   const path = join(folder, "config");
   writeFileSync(path, text, { mode: 0o600 });
   return path;
