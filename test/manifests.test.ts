@@ -28,7 +28,8 @@ import { FLAGS } from "../src/controller/settings/flags.ts";
 import { field } from "./support/api-server/http.ts";
 import { grantsOf, neededGrants, type RbacManifest } from "./support/kube/rbac.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
-import { isUid, marksOf } from "../src/controller/desired/copy.ts";
+import { isUid } from "../src/controller/desired/copy.ts";
+import { marksOf } from "../src/controller/observed/read-copy.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");

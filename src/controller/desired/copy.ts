@@ -1,4 +1,4 @@
-// What a copy of a source must look like, whether an object is ours, and whether it looks so.
+// What a copy of a source must look like, and whether an object looks so.
 // One fingerprint covers everything of ours on a copy (marks, type, immutable, data, copied
 // metadata) except the place and the source-version. A copy is current when its fingerprint equals its
 // source's, so a source's metadata may change without a write, and an edited copy is detected.
@@ -10,8 +10,8 @@ import type { ListEntry } from "../annotations/list-entry.ts";
 import type { GlobList } from "../../text/globs.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
 import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
-import { parseRef, type Ref, refText } from "../../text/names.ts";
-import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL } from "../annotations/vocabulary.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import { annotationKey } from "../annotations/vocabulary.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
@@ -39,42 +39,6 @@ export function copyType(type: string, keys: readonly string[]): string {
       ? BASIC_AUTH_KEYS.some((key) => keys.includes(key))
       : (REQUIRED.get(type) ?? []).every((key) => keys.includes(key));
   return enough ? type : "Opaque";
-}
-
-export type Marks = {
-  readonly source: Ref;
-  readonly sourceUid: string;
-  /** "" where the mark is absent or impossible. */
-  readonly sourceVersion: string;
-};
-
-/**
- * The marks of an object that is ours, or undefined for an unmanaged object. A source in the copy's own
- * namespace cannot be ours either, since a source never targets its own namespace.
- */
-export function marksOf(
-  place: Ref,
-  labels: StringMap,
-  annotations: Annotations,
-): Marks | undefined {
-  if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
-  if (annotations[annotationKey("placed-at")] !== refText(place)) return undefined;
-  const source = parseRef(annotations[annotationKey("source")] ?? "");
-  const sourceUid = annotations[annotationKey("source-uid")] ?? "";
-  if (!source || source.namespace === place.namespace || !isUid(sourceUid)) return undefined;
-  const version = annotations[annotationKey("source-version")] ?? "";
-  return { source, sourceUid, sourceVersion: VERSION.test(version) ? version : "" };
-}
-
-/** The place for which a copy was made that is somewhere else by now: restored or cloned under another name. */
-export function placeOfMovedCopy(
-  place: Ref,
-  labels: StringMap,
-  annotations: Annotations,
-): Ref | undefined {
-  if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
-  const placed = parseRef(annotations[annotationKey("placed-at")] ?? "");
-  return placed && refText(placed) !== refText(place) ? placed : undefined;
 }
 
 /** Longer than any that the API server gives out. */

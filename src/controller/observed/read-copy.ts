@@ -1,19 +1,63 @@
-// A copy of ours: its marks, and a digest over all that is ours on it.
-import { parseOnDelete } from "../annotations/parse.ts";
+// Whether an object is a copy of ours, its marks, and a digest over all that is ours on it.
+import { parseOnDelete, type Annotations } from "../annotations/parse.ts";
 import { ignoredOnCopy } from "../annotations/ignored.ts";
 import type { OnDelete } from "../annotations/rules.ts";
-import { annotationKey, unknownKeyOf } from "../annotations/vocabulary.ts";
+import {
+  annotationKey,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  unknownKeyOf,
+} from "../annotations/vocabulary.ts";
 import {
   fingerprint,
+  isUid,
   onDeleteMark,
   recordedEntry,
   recordedList,
-  type Marks,
+  VERSION,
 } from "../desired/copy.ts";
 import { CopyObject } from "../model/cluster.ts";
 import { digestData } from "../model/secret-data.ts";
 import { objectOf, stringsOf } from "../model/unstructured.ts";
+import { parseRef, refText, type Ref } from "../../text/names.ts";
+import type { StringMap } from "../../text/string-map.ts";
 import { boundedNames, boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
+
+export type Marks = {
+  readonly source: Ref;
+  readonly sourceUid: string;
+  /** "" where the mark is absent or impossible. */
+  readonly sourceVersion: string;
+};
+
+/**
+ * The marks of an object that is ours, or undefined for an unmanaged object. A source in the copy's own
+ * namespace cannot be ours either, since a source never targets its own namespace.
+ */
+export function marksOf(
+  place: Ref,
+  labels: StringMap,
+  annotations: Annotations,
+): Marks | undefined {
+  if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
+  if (annotations[annotationKey("placed-at")] !== refText(place)) return undefined;
+  const source = parseRef(annotations[annotationKey("source")] ?? "");
+  const sourceUid = annotations[annotationKey("source-uid")] ?? "";
+  if (!source || source.namespace === place.namespace || !isUid(sourceUid)) return undefined;
+  const version = annotations[annotationKey("source-version")] ?? "";
+  return { source, sourceUid, sourceVersion: VERSION.test(version) ? version : "" };
+}
+
+/** The place for which a copy was made that is somewhere else by now: restored or cloned under another name. */
+export function placeOfMovedCopy(
+  place: Ref,
+  labels: StringMap,
+  annotations: Annotations,
+): Ref | undefined {
+  if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
+  const placed = parseRef(annotations[annotationKey("placed-at")] ?? "");
+  return placed && refText(placed) !== refText(place) ? placed : undefined;
+}
 
 /** A longer record of what was copied is read again when it is needed. */
 const LONGEST_KEPT_RECORD = 253;

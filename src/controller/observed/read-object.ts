@@ -11,7 +11,6 @@ import {
   unknownKeyOf,
   type AnnotationName,
 } from "../annotations/vocabulary.ts";
-import { marksOf, placeOfMovedCopy } from "../desired/copy.ts";
 import type {
   CachedObject,
   Identity,
@@ -23,7 +22,7 @@ import { noteFinalizers } from "../model/finalizers.ts";
 import { entriesOf, typeOf } from "../model/kinds.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
 import { boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
-import { readCopy } from "./read-copy.ts";
+import { marksOf, placeOfMovedCopy, readCopy } from "./read-copy.ts";
 import { readPull } from "./read-pull.ts";
 import { readSource } from "./read-source.ts";
 import { valueTime } from "./value-time.ts";

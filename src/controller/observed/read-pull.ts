@@ -4,7 +4,7 @@ import { ignoredOnPull } from "../annotations/ignored.ts";
 import { invalid } from "../../text/result.ts";
 import { NO_ANNOTATION, type Problem } from "../annotations/rules.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
-import { marksOf } from "../desired/copy.ts";
+import { marksOf } from "./read-copy.ts";
 import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import type { KindRules } from "../model/kinds.ts";

@@ -3,7 +3,8 @@
 // and type. Marks alone prove little: some tools also mark Secrets of others when they merge entries into
 // them.
 import { listed } from "../../text/listed.ts";
-import { copyType, marksOf } from "../../controller/desired/copy.ts";
+import { copyType } from "../../controller/desired/copy.ts";
+import { marksOf } from "../../controller/observed/read-copy.ts";
 import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
 import { objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";

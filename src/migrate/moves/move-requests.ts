@@ -15,7 +15,7 @@ import {
   PREFIX,
 } from "../../controller/annotations/vocabulary.ts";
 import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
-import { marksOf } from "../../controller/desired/copy.ts";
+import { marksOf } from "../../controller/observed/read-copy.ts";
 import {
   preconditions,
   textOperations,

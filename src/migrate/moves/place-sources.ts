@@ -9,7 +9,7 @@ import {
 } from "../oldtools/copied-kinds.ts";
 import type { OldCluster, OldObject } from "../oldtools/old-objects.ts";
 import type { OldSource } from "../oldtools/old-tool.ts";
-import { marksOf } from "../../controller/desired/copy.ts";
+import { marksOf } from "../../controller/observed/read-copy.ts";
 import { refText } from "../../text/names.ts";
 
 export type PlacedSource = {

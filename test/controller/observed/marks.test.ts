@@ -9,7 +9,7 @@ import {
   annotationsOn,
   isMark,
 } from "../../../src/controller/annotations/vocabulary.ts";
-import { marksOf } from "../../../src/controller/desired/copy.ts";
+import { marksOf } from "../../../src/controller/observed/read-copy.ts";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
 const PLACE = { namespace: "team-a", name: "registry" };
