@@ -4,7 +4,7 @@
 // - A file that was renamed or removed is opened anew at its path. No signal is needed.
 // - A pipe that nobody reads never blocks: it is tried again.
 // - A new file has the mode 0600.
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import type { ReceiptTarget } from "../controller/report/receipts/receipt-output.ts";
 import { UsageError } from "../controller/settings/config.ts";
@@ -44,7 +44,7 @@ export async function openReceiptFile(
   reports: FileReports,
 ): Promise<ReceiptTarget> {
   try {
-    return new ReceiptFile(path, clock, reports, await open(path, FLAGS, MODE));
+    return new ReceiptFile(path, clock, reports, await openFile(path));
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENXIO") return new ReceiptFile(path, clock, reports, undefined);
@@ -53,14 +53,23 @@ export async function openReceiptFile(
   }
 }
 
+/** An open file, and which one it is. */
+type OpenFile = Pick<Stats, "ino" | "dev"> & { readonly handle: FileHandle };
+
+async function openFile(path: string): Promise<OpenFile> {
+  const handle = await open(path, FLAGS, MODE);
+  const { ino, dev } = await handle.stat();
+  return { handle, ino, dev };
+}
+
 class ReceiptFile implements ReceiptTarget {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #reports: FileReports;
   readonly #closed = new AbortController();
-  #file: FileHandle | undefined;
+  #file: OpenFile | undefined;
 
-  constructor(path: string, clock: Clock, reports: FileReports, file: FileHandle | undefined) {
+  constructor(path: string, clock: Clock, reports: FileReports, file: OpenFile | undefined) {
     this.#path = path;
     this.#clock = clock;
     this.#reports = reports;
@@ -88,9 +97,9 @@ class ReceiptFile implements ReceiptTarget {
   }
 
   /** The number of bytes that were written. 0 if a pipe was full. */
-  async #append(file: FileHandle, bytes: Buffer): Promise<number> {
+  async #append({ handle }: OpenFile, bytes: Buffer): Promise<number> {
     try {
-      const { bytesWritten } = await file.write(bytes);
+      const { bytesWritten } = await handle.write(bytes);
       if (bytesWritten > 0) return bytesWritten;
     } catch (error) {
       if (codeOf(error) !== "EAGAIN") throw error;
@@ -99,20 +108,20 @@ class ReceiptFile implements ReceiptTarget {
     return 0;
   }
 
-  async #current(): Promise<FileHandle> {
+  async #current(): Promise<OpenFile> {
     if (this.#file && !(await this.#isAtPath(this.#file))) await this.#leave();
-    return (this.#file ??= await open(this.#path, FLAGS, MODE));
+    return (this.#file ??= await openFile(this.#path));
   }
 
-  async #isAtPath(file: FileHandle): Promise<boolean> {
-    const [ours, there] = await Promise.all([file.stat(), stat(this.#path).catch(() => undefined)]);
-    return there !== undefined && there.ino === ours.ino && there.dev === ours.dev;
+  async #isAtPath({ ino, dev }: OpenFile): Promise<boolean> {
+    const there = await stat(this.#path).catch(() => undefined);
+    return there !== undefined && there.ino === ino && there.dev === dev;
   }
 
   async #leave(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    await file?.close().catch(() => undefined);
+    await file?.handle.close().catch(() => undefined);
   }
 }
 

@@ -32,6 +32,7 @@ test("no line is lost when a disk that was full takes only a part of them", asyn
   const clock = new FakeClock();
   const output = new ReceiptOutput(target, clock);
   for (const line of ["one\n", "two\n", "three\n"]) output.write(line);
+  await clock.advance(20);
   await eventually("the disk is full", () => failures.length > 0);
   room = 100;
   await clock.advance(1000);

@@ -26,6 +26,8 @@ const MOST_UNSENT_BYTES = 8 * 1024 * 1024;
 const DRAINED_SHARE = 16;
 const BATCH_BYTES = 256 * 1024;
 const AGAIN_MS = 1000;
+/** A write to a file costs as much as dozens of lines, so those of a moment are written together. */
+const GATHER_MS = 20;
 const NEWLINE = 10;
 
 export class ReceiptOutput implements ReceiptSink {
@@ -39,7 +41,7 @@ export class ReceiptOutput implements ReceiptSink {
   #torn = false;
   #sending = false;
   #closed = false;
-  #again: Timer | undefined;
+  #next: Timer | undefined;
   readonly #waiting = new Set<() => void>();
 
   constructor(target: ReceiptTarget, clock: Clock, mostUnsentBytes = MOST_UNSENT_BYTES) {
@@ -61,7 +63,7 @@ export class ReceiptOutput implements ReceiptSink {
     }
     this.#unsent.push(bytes);
     this.#bytes += bytes.length;
-    if (!this.#sending && !this.#again) void this.#send();
+    if (!this.#sending) this.#sendIn(GATHER_MS);
   }
 
   get isEnded(): boolean {
@@ -80,6 +82,7 @@ export class ReceiptOutput implements ReceiptSink {
 
   /** Writes what is unsent, for at most `ms`. The rest is lost. Closing takes at most `ms` again. */
   async close(ms: number): Promise<void> {
+    void this.#send();
     await this.#within(ms, this.#flushed());
     this.#end();
     // A file system that hangs may never let go of its file.
@@ -88,7 +91,7 @@ export class ReceiptOutput implements ReceiptSink {
 
   #end(): void {
     this.#closed = true;
-    this.#again?.cancel();
+    this.#next?.cancel();
     this.#lost += this.#unsent.length;
     this.#unsent = [];
     this.#bytes = 0;
@@ -108,21 +111,23 @@ export class ReceiptOutput implements ReceiptSink {
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
-  // Lines of one turn are written together.
+  #sendIn(ms: number): void {
+    this.#next ??= this.#clock.setTimeout(() => void this.#send(), ms);
+  }
+
   async #send(): Promise<void> {
+    this.#next?.cancel();
+    this.#next = undefined;
+    if (this.#sending) return;
     this.#sending = true;
-    await Promise.resolve();
-    while (this.#unsent.length > 0 && !this.#again) {
+    while (this.#unsent.length > 0 && !this.#next) {
       const batch = this.#batch();
       const written = await this.#target.write(batch.bytes);
       if (this.#closed) break;
       this.#took(batch, written);
       if (this.#target.isEnded === true) this.#end();
-      else if (written < batch.bytes.length)
-        this.#again = this.#clock.setTimeout(() => {
-          this.#again = undefined;
-          if (!this.#closed) void this.#send();
-        }, AGAIN_MS);
+      else if (written < batch.bytes.length) this.#sendIn(AGAIN_MS);
+      else if (this.#bytes < BATCH_BYTES && this.#bytes > 0) this.#sendIn(GATHER_MS);
       this.#wake();
     }
     this.#sending = false;
