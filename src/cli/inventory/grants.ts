@@ -1,5 +1,6 @@
 // Who may read an object by RBAC, as the API server's authorizer decides: get, list or watch on it. Pure. A list or
 // watch of one name by a field selector is authorised with that name, so it counts as a reading of it.
+import { stringOf } from "../../controller/model/unstructured.ts";
 import { isRecord } from "../../kube/json.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Ref } from "../../text/names.ts";
@@ -49,7 +50,7 @@ export function roleOf(raw: unknown): Role {
   const selectors = isRecord(aggregationRule) ? aggregationRule["clusterRoleSelectors"] : [];
   return {
     namespace: typeof namespace === "string" ? namespace : undefined,
-    name: textOf(name),
+    name: stringOf(name),
     labels: isRecord(labels) ? labels : {},
     rules: listOf(rules).flatMap(readRule),
     aggregates: listOf(selectors),
@@ -80,8 +81,8 @@ export function bindingOf(raw: unknown): Binding {
   const home = typeof namespace === "string" ? namespace : undefined;
   return {
     namespace: home,
-    name: textOf(name),
-    role: { kind: role["kind"] === "Role" ? "Role" : "ClusterRole", name: textOf(role["name"]) },
+    name: stringOf(name),
+    role: { kind: role["kind"] === "Role" ? "Role" : "ClusterRole", name: stringOf(role["name"]) },
     subjects: listOf(subjects).flatMap((subject) => subjectOf(subject, home)),
   };
 }
@@ -91,10 +92,10 @@ const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
 function subjectOf(raw: unknown, home: string | undefined): readonly Subject[] {
   const { kind, name, namespace } = isRecord(raw) ? raw : {};
-  const text = textOf(name);
+  const text = stringOf(name);
   if (kind === "Group") return [{ kind, name: text }];
   if (kind === "ServiceAccount") {
-    const of = textOf(namespace) || home;
+    const of = stringOf(namespace) || home;
     return of === undefined ? [] : [{ kind, namespace: of, name: text }];
   }
   if (kind !== "User") return [];
@@ -145,8 +146,8 @@ function selects(selector: unknown, labels: Readonly<Record<string, unknown>>): 
 
 function holds(expression: unknown, labels: Readonly<Record<string, unknown>>): boolean {
   if (!isRecord(expression)) return false;
-  const has = Object.hasOwn(labels, textOf(expression["key"]));
-  const among = listOf(expression["values"]).includes(labels[textOf(expression["key"])]);
+  const has = Object.hasOwn(labels, stringOf(expression["key"]));
+  const among = listOf(expression["values"]).includes(labels[stringOf(expression["key"])]);
   switch (expression["operator"]) {
     case "In":
       return has && among;
@@ -190,10 +191,6 @@ const GROUPS: Readonly<Record<string, string>> = Object.assign(Object.create(nul
   "system:unauthenticated": ANYONE,
   "system:serviceaccounts": "every service account",
 });
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

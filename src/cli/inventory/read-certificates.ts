@@ -1,7 +1,7 @@
-// Reads `tls.crt` of the sources that have it, eight at a time, and of a copy where there is no source. This is the only part of the inventory that requests
-// data. What may not be read is reported.
-import { setImmediate } from "node:timers/promises";
+// Reads `tls.crt` of the sources that have it, and of a copy where there is no source. This is the only part of the
+// inventory that requests data. What may not be read is reported.
 import { KINDS } from "../../controller/model/kinds.ts";
+import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -32,18 +32,13 @@ export async function readCertificates(
   signal: AbortSignal,
 ): Promise<Certified> {
   const denied: string[] = [];
-  const certified: InventoryItem[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const some = items.slice(from, from + AT_ONCE).map(async (item) => {
-      if (!mayHaveCertificate(item)) return item;
-      const certificate = await certificateOf(client, item, signal);
-      if (certificate === "denied") denied.push(`${item.namespace}/${item.name}`);
-      if (certificate === "denied" || certificate === "none") return item;
-      return withCertificate(item, certificate, nowMs);
-    });
-    certified.push(...(await Promise.all(some)));
-    await setImmediate();
-  }
+  const certified = await mapAtOnce(items, AT_ONCE, async (item) => {
+    if (!mayHaveCertificate(item)) return item;
+    const certificate = await certificateOf(client, item, signal);
+    if (certificate === "denied") denied.push(`${item.namespace}/${item.name}`);
+    if (certificate === "denied" || certificate === "none") return item;
+    return withCertificate(item, certificate, nowMs);
+  });
   if (denied.length === 0) return { items: certified, unknown: [] };
   const line = `certificates cannot be read (403 Forbidden, --certificates needs get on them): ${listed(denied)}`;
   return { items: certified, unknown: [line] };

@@ -1,6 +1,7 @@
 // Reads Roles and bindings, with the user's own rights. What may not be read is reported, one line for each gap, and
 // never counts as nobody.
-import { listAll } from "../../kube/cache/list.ts";
+import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
+import { listKept } from "../../inspect/cluster/list-kept.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { Resource } from "../../kube/rest/resource.ts";
@@ -90,21 +91,10 @@ async function whole<T>(
   read: (raw: unknown) => T,
   namespace?: string,
 ): Promise<Part<T>> {
-  let items: T[] = [];
-  try {
-    await listAll({
-      client,
-      scope: { resource, namespace },
-      signal,
-      onPage: (page) => void items.push(...page.map(read)),
-      onRestart: () => (items = []),
-    });
-    return { items, unread: [] };
-  } catch (error) {
-    const why = error instanceof ApiError ? REFUSALS[error.kind] : undefined;
-    if (why === undefined) throw error;
-    return { items: [], unread: [namespace], why };
-  }
+  const items = await listKept({ client, scope: { resource, namespace }, signal }, read);
+  return items instanceof ApiError
+    ? { items: [], unread: [namespace], why: REFUSALS[items.kind] ?? items.kind }
+    : { items, unread: [] };
 }
 
 async function each<T>(
@@ -115,13 +105,9 @@ async function each<T>(
 ): Promise<Part<T>> {
   const all = await whole(reading, resource, read);
   if (all.unread.length === 0 || namespaces.length === 0) return all;
-  const parts: Part<T>[] = [];
-  for (let from = 0; from < namespaces.length; from += AT_ONCE) {
-    const some = namespaces.slice(from, from + AT_ONCE);
-    parts.push(
-      ...(await Promise.all(some.map((namespace) => whole(reading, resource, read, namespace)))),
-    );
-  }
+  const parts = await mapAtOnce(namespaces, AT_ONCE, (namespace) =>
+    whole(reading, resource, read, namespace),
+  );
   return {
     items: parts.flatMap(({ items }) => items),
     unread: parts.flatMap(({ unread }) => unread),

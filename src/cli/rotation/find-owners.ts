@@ -1,5 +1,6 @@
 // The Deployment of a ReplicaSet and the CronJob of a Job, which a Pod does not name. Only their metadata are
 // read, and only those of Pods that hold an older value.
+import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -36,16 +37,11 @@ export async function findOwners(
   }
   const found = new Map<string, PodOwner | undefined>();
   const unread = new Set<Resource>();
-  const left = asked.entries();
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const [key, [pod, resource]] of left) {
-        const metadata = await readMetadata(pod, resource, client, signal);
-        if (metadata === "forbidden") unread.add(resource);
-        else if (metadata) found.set(key, ownerOf(metadata));
-      }
-    }),
-  );
+  await mapAtOnce([...asked], AT_ONCE, async ([key, [pod, resource]]) => {
+    const metadata = await readMetadata(pod, resource, client, signal);
+    if (metadata === "forbidden") unread.add(resource);
+    else if (metadata) found.set(key, ownerOf(metadata));
+  });
   return { of: (pod) => found.get(keyOf(pod)) ?? pod.owner, unread: [...unread] };
 }
 

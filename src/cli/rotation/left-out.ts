@@ -6,9 +6,9 @@ import type {
   SourceObject,
 } from "../../controller/model/cluster.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import { objectOf } from "../../controller/model/unstructured.ts";
+import { objectOf, stringOf } from "../../controller/model/unstructured.ts";
+import { listKept } from "../../inspect/cluster/list-kept.ts";
 import { withoutData } from "../../inspect/cluster/without-data.ts";
-import { listAll } from "../../kube/cache/list.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -20,7 +20,7 @@ export type LeftOut = {
   readonly isUnread: boolean;
 };
 
-export type LeftOutQuestion = {
+type LeftOutQuestion = {
   readonly client: ApiClient;
   readonly settings: Pick<PlannerSettings, "scope" | "onlyNames">;
   /** What the flags do not leave out. */
@@ -29,37 +29,18 @@ export type LeftOutQuestion = {
   readonly signal: AbortSignal;
 };
 
-export async function readLeftOut({
-  client,
-  settings,
-  clusterState,
-  source,
-  signal,
-}: LeftOutQuestion): Promise<LeftOut> {
-  let objects: Ref[] = [];
-  if (!settings.scope && !settings.onlyNames) return { objects, isUnread: false };
-  const add = (raw: unknown): void => {
+export async function readLeftOut(question: LeftOutQuestion): Promise<LeftOut> {
+  const { client, settings, clusterState, source, signal } = question;
+  if (!settings.scope && !settings.onlyNames) return { objects: [], isUnread: false };
+  const scope = { resource: KINDS[clusterState.kind].resource };
+  const objects = await listKept({ client: withoutData(client), scope, signal }, (raw) => {
     const { markedSource, filledBy } = sourceMarks(raw);
-    if (markedSource !== refText(source) && filledBy !== source.uid) return;
-    const { namespace, name } = objectOf(objectOf(raw).metadata);
-    if (typeof namespace !== "string" || typeof name !== "string") return;
-    if (!clusterState.objectsIn(namespace).has(name)) objects.push({ namespace, name });
-  };
-  try {
-    await listAll({
-      client: withoutData(client),
-      scope: { resource: KINDS[clusterState.kind].resource },
-      signal,
-      onPage: (items) => {
-        for (const item of items) add(item);
-      },
-      onRestart: () => {
-        objects = [];
-      },
-    });
-    return { objects, isUnread: false };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
-    return { objects: [], isUnread: true };
-  }
+    if (markedSource !== refText(source) && filledBy !== source.uid) return undefined;
+    const metadata = objectOf(objectOf(raw).metadata);
+    const [namespace, name] = [stringOf(metadata.namespace), stringOf(metadata.name)];
+    return clusterState.objectsIn(namespace).has(name) ? undefined : { namespace, name };
+  });
+  return objects instanceof ApiError
+    ? { objects: [], isUnread: true }
+    : { objects, isUnread: false };
 }

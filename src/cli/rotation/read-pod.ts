@@ -1,6 +1,7 @@
 // From a Pod of the API to the few fields that a rotation asks for. A Pod that uses none of the objects, or
 // has finished, is dropped at once. Every part of a spec that can name a Secret or a ConfigMap is read.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { stringOf } from "../../controller/model/unstructured.ts";
 import { apiSeconds } from "../../inspect/cluster/api-time.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ContainerStart, PodOwner, Use, UsingPod } from "../holding/using-pod.ts";
@@ -36,19 +37,19 @@ export type Asked = (namespace: string, name: string) => boolean;
 export function readPod(raw: unknown, kind: ObjectKind, asked: Asked): UsingPod | undefined {
   const pod = fieldsOf(raw);
   const [metadata, spec, status] = [pod["metadata"], pod["spec"], pod["status"]].map(fieldsOf);
-  const namespace = textOf(metadata?.["namespace"]);
-  const phase = textOf(status?.["phase"]);
+  const namespace = stringOf(metadata?.["namespace"]);
+  const phase = stringOf(status?.["phase"]);
   if (!metadata || !spec || !status || phase === "Succeeded" || phase === "Failed")
     return undefined;
   const uses = new Uses(kind, spec, status, (name) => asked(namespace, name)).read();
   if (uses.length === 0) return undefined;
   return {
     namespace,
-    name: textOf(metadata["name"]),
+    name: stringOf(metadata["name"]),
     owner: ownerOf(metadata),
     createdAt: apiSeconds(metadata["creationTimestamp"]),
     startedAt: apiSeconds(status["startTime"]),
-    isScheduled: textOf(spec["nodeName"]) !== "",
+    isScheduled: stringOf(spec["nodeName"]) !== "",
     // A lost node is no proof of an end.
     isRunning: phase === "Running" || phase === "Unknown",
     isDeleting: metadata["deletionTimestamp"] !== undefined,
@@ -61,9 +62,9 @@ export function ownerOf(metadata: Fields): PodOwner | undefined {
   const owner = listOf(metadata["ownerReferences"]).find((each) => each["controller"] === true);
   if (!owner) return undefined;
   return {
-    apiVersion: textOf(owner["apiVersion"]),
-    kind: textOf(owner["kind"]),
-    name: textOf(owner["name"]),
+    apiVersion: stringOf(owner["apiVersion"]),
+    kind: stringOf(owner["kind"]),
+    name: stringOf(owner["name"]),
   };
 }
 
@@ -94,7 +95,7 @@ class Uses {
 
   #environment(container: Fields): void {
     const { variable, variables } = this.#fields;
-    const of = textOf(container["name"]);
+    const of = stringOf(container["name"]);
     for (const { valueFrom } of listOf(container["env"]))
       this.#add(fieldsOf(fieldsOf(valueFrom)[variable])["name"], "environment", of);
     for (const source of listOf(container["envFrom"]))
@@ -105,9 +106,9 @@ class Uses {
     const mounts = CONTAINERS.flatMap(([list]) =>
       listOf(this.#spec[list]).flatMap((container) =>
         listOf(container["volumeMounts"]).map((mount) => ({
-          container: textOf(container["name"]),
-          volume: textOf(mount["name"]),
-          isPart: textOf(mount["subPath"]) !== "" || textOf(mount["subPathExpr"]) !== "",
+          container: stringOf(container["name"]),
+          volume: stringOf(mount["name"]),
+          isPart: stringOf(mount["subPath"]) !== "" || stringOf(mount["subPathExpr"]) !== "",
         })),
       ),
     );
@@ -172,7 +173,7 @@ function startsOf(status: Fields): ReadonlyMap<string, ContainerStart> {
   return new Map(
     CONTAINERS.flatMap(([, list]) =>
       listOf(status[list]).map(
-        ({ name, state }) => [textOf(name), startOf(fieldsOf(state))] as const,
+        ({ name, state }) => [stringOf(name), startOf(fieldsOf(state))] as const,
       ),
     ),
   );
@@ -190,8 +191,4 @@ function fieldsOf(value: unknown): Fields {
 
 function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -2,7 +2,8 @@
 // listed, the namespaces that matter are listed one by one. A namespace that may not be listed is reported and
 // never treated as empty.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
-import { listAll } from "../../kube/cache/list.ts";
+import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
+import { listKept } from "../../inspect/cluster/list-kept.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { PODS } from "../../kube/rest/resource.ts";
@@ -29,19 +30,15 @@ const AT_ONCE = 8;
 export async function readPods(question: PodQuestion): Promise<ReadPods> {
   const all = await list(question, undefined);
   if (all) return { pods: all, unread: new Set(), whole: true };
-  const pods: UsingPod[] = [];
-  const unread = new Set<string>();
-  const left = question.namespaces.values();
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const namespace of left) {
-        const found = await list(question, namespace);
-        if (found) pods.push(...found);
-        else unread.add(namespace);
-      }
-    }),
-  );
-  return { pods, unread, whole: false };
+  const parts = await mapAtOnce([...question.namespaces], AT_ONCE, async (namespace) => ({
+    namespace,
+    pods: await list(question, namespace),
+  }));
+  return {
+    pods: parts.flatMap(({ pods = [] }) => pods),
+    unread: new Set(parts.flatMap(({ namespace, pods }) => (pods ? [] : [namespace]))),
+    whole: false,
+  };
 }
 
 /** Undefined where they may not be listed. */
@@ -49,28 +46,9 @@ async function list(
   { client, kind, asked, signal }: PodQuestion,
   namespace: string | undefined,
 ): Promise<readonly UsingPod[] | undefined> {
-  let found: UsingPod[] = [];
-  try {
-    await listAll({
-      client,
-      scope: { resource: PODS, namespace },
-      signal,
-      onPage: (items) => {
-        for (const item of items) {
-          const pod = readPod(item, kind, asked);
-          if (pod) found.push(pod);
-        }
-      },
-      onRestart: () => {
-        found = [];
-      },
-    });
-    return found;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    // The sandbox serves no Pods.
-    if (error.kind === "notFound") return [];
-    if (error.kind === "forbidden") return undefined;
-    throw error;
-  }
+  const scope = { resource: PODS, namespace };
+  const pods = await listKept({ client, scope, signal }, (raw) => readPod(raw, kind, asked));
+  if (!(pods instanceof ApiError)) return pods;
+  // The sandbox serves no Pods.
+  return pods.kind === "notFound" ? [] : undefined;
 }
