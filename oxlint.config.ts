@@ -34,7 +34,7 @@ const RULES = (...rooms: readonly string[]): readonly string[] =>
 const CLIENT_NODE = "@kubernetes/client-node";
 
 const WALLS: Readonly<Record<string, Wall>> = {
-  text: { from: [], packages: [] },
+  text: { from: [], packages: ["js-yaml", "node:crypto"] },
 
   "kube/time": { from: [], packages: ["node:os"] },
   "kube/kubeconfig": {
@@ -57,7 +57,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
   },
   kube: { from: [], packages: [] },
 
-  "controller/annotations": { from: ["text"], packages: ["js-yaml"] },
+  "controller/annotations": { from: ["text"], packages: [] },
   "controller/model": {
     from: [...RULES("annotations"), "text"],
     packages: ["node:crypto", "node:util"],
@@ -127,6 +127,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       ...RULES("settings", "sync", "writes", "report", "annotations", "model", "observed", "state"),
       "controller/report/receipts",
       ...KUBE("time", "rest", "kubeconfig", "leaderelection", "events"),
+      "text/intern",
     ],
     packages: NODE,
   },

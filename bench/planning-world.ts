@@ -1,6 +1,6 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
 import { createDigest } from "../src/controller/model/secret-data.ts";
-import { createIntern, createShare } from "../src/controller/observed/intern.ts";
+import { createIntern, createShare } from "../src/text/intern.ts";
 import { PlannerMemory } from "../src/controller/state/planner-memory.ts";
 import type {
   CopyTemplate,

@@ -4,7 +4,7 @@ import { createCaches, type Caches } from "../controller/sync/caches.ts";
 import type { Config } from "../controller/settings/config.ts";
 import { createDigest } from "../controller/model/secret-data.ts";
 import { DataCache } from "../controller/state/data-cache.ts";
-import { createIntern, createShare } from "../controller/observed/intern.ts";
+import { createIntern, createShare } from "../text/intern.ts";
 import { LIST_OFF } from "../controller/observed/list-state.ts";
 import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";

@@ -2,19 +2,11 @@
 // of a source say, each field without the prefix. Total: any text gives an entry, or the Problems that
 // refuse it, in a bounded time. A text that is no entry is never repeated in a message: it may have
 // been meant for another place.
-import {
-  constructFromEvents,
-  EVENT_ID,
-  FAILSAFE_SCHEMA,
-  parseEvents,
-  realMapTag,
-  YAMLException,
-  type Event,
-} from "js-yaml";
 import { isNameRead, nameExpected } from "./name-scope.ts";
 import { parseRef, refText, type Ref } from "../../text/names.ts";
 import { parseSource, type SourceText } from "./parse.ts";
-import { invalid, type Invalid } from "../../text/result.ts";
+import { invalid, ok, type Invalid } from "../../text/result.ts";
+import { parseMapping } from "../../text/yaml-mapping.ts";
 import type { Problem } from "./rules.ts";
 import { annotationKey, PREFIX, REFUSED_NAME_PREFIX, SOURCE_ANNOTATIONS } from "./vocabulary.ts";
 
@@ -46,12 +38,7 @@ export type ListTerms = {
   readonly onlyNames?: ReadonlySet<string> | undefined;
 };
 
-/** As for annotations: the API allows no larger total on one object. */
-const LONGEST_ENTRY = 262_144;
-/** YAML is read at a microsecond a line or item, and plain text in next to no time. */
-const MOST_LINES = 4000;
-const DEEPEST = 8;
-const YAML = FAILSAFE_SCHEMA.withTags(realMapTag);
+const FORM = "a YAML mapping, such as secret: NAMESPACE/NAME and a line with to:";
 
 const OBJECT_WORDS: Readonly<Record<string, ListedKind>> = {
   secret: "Secret",
@@ -79,11 +66,12 @@ export function* parseEntry(
   text: string,
   terms: ListTerms,
 ): Generator<undefined, ListEntry> {
-  const mapping = parseMapping(text);
+  const parsed = parseMapping(text, FORM);
   yield;
   const list = refText(terms.list);
-  if (!(mapping instanceof Map))
-    return refused({ key, text, list, object: undefined }, [problemOf(key, "", mapping)]);
+  if (!parsed.ok)
+    return refused({ key, text, list, object: undefined }, [problemOf(key, "", parsed.fault)]);
+  const mapping = parsed.value;
   const problems: Problem[] = [];
   const annotations: Record<string, string> = {};
   const objects: ListedObject[] = [];
@@ -130,10 +118,10 @@ export function entryText(
   words: Readonly<Record<string, string | undefined>>,
   before = "",
 ): string | undefined {
-  const mapping = before === "" ? new Map<unknown, unknown>() : parseMapping(before);
-  if (!(mapping instanceof Map)) return undefined;
+  const mapping = before === "" ? ok(new Map<unknown, unknown>()) : parseMapping(before, FORM);
+  if (!mapping.ok) return undefined;
   const field = Object.entries(OBJECT_WORDS).find(([, kind]) => kind === object.kind)?.[0] ?? "";
-  const all = new Map<unknown, unknown>([[field, refText(object)], ...mapping]);
+  const all = new Map<unknown, unknown>([[field, refText(object)], ...mapping.value]);
   for (const [word, value] of Object.entries(words))
     if (value === undefined) all.delete(word);
     else all.set(word, value);
@@ -198,50 +186,4 @@ function textOf(value: unknown, mayBeList: boolean): string | undefined {
   const items: readonly unknown[] = value;
   const texts = items.filter((item) => typeof item === "string");
   return texts.length === items.length ? texts.join(",") : undefined;
-}
-
-// The mapping in a YAML text, or why it has no mapping.
-function parseMapping(text: string): Map<unknown, unknown> | Invalid {
-  const { length } = text;
-  if (length > LONGEST_ENTRY) {
-    return invalid(`${length} characters`, `at most ${LONGEST_ENTRY} characters`).fault;
-  }
-  const lines = linesOf(text);
-  if (lines > MOST_LINES) {
-    const expected = `at most ${MOST_LINES} lines and items; a text with commas is one`;
-    return invalid(`${lines} lines and items`, expected).fault;
-  }
-  try {
-    const events = parseEvents(text, { maxDepth: DEEPEST });
-    const reference = events.find(refersTo);
-    if (reference) return invalid("", NO_REFERENCES).fault;
-    const documents = constructFromEvents(events, { source: text, schema: YAML });
-    const [mapping] = documents;
-    if (documents.length === 1 && mapping instanceof Map) return mapping;
-    return invalid("", "a YAML mapping, such as secret: NAMESPACE/NAME and a line with to:").fault;
-  } catch (error) {
-    if (!(error instanceof YAMLException)) throw error;
-    // Names in quotes come from the text.
-    const reason = error.reason.replaceAll(/"[^"]*"?/g, "...").slice(0, 100);
-    const line = error.mark ? `line ${error.mark.line + 1}` : "";
-    return invalid(line, `YAML (${reason}); a value that begins with *, &, ! or % is quoted`).fault;
-  }
-}
-
-const NO_REFERENCES = "no anchors, aliases or tags; a value that begins with *, & or ! is quoted";
-
-function refersTo(event: Event): boolean {
-  if (event.type === EVENT_ID.ALIAS) return true;
-  return "tagStart" in event && (event.tagStart >= 0 || event.anchorStart >= 0);
-}
-
-// What determines the time that YAML takes: lines, and the items of a list in brackets.
-function linesOf(text: string): number {
-  const flow = /[[{]/.test(text);
-  let count = 1;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 10 || code === 13 || (flow && code === 44)) count++;
-  }
-  return count;
 }

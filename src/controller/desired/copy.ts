@@ -3,7 +3,7 @@
 // metadata) except the place and the source-version. A copy is current when its fingerprint equals its
 // source's, so a source's metadata may change without a write, and an edited copy is detected.
 import type { KindRules } from "../model/kinds.ts";
-import { jsonSize } from "../model/json-size.ts";
+import { jsonSize } from "../../text/json-size.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import type { Annotations, SourceText } from "../annotations/parse.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";

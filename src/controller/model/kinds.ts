@@ -1,7 +1,7 @@
 // The kinds of objects that take part, one table each. Whatever is said or done differently for one of
 // them is a field here: nothing else asks which kind it has. Kinds never meet at a place.
 import { decodedLength } from "../../text/bounds.ts";
-import { jsonSize } from "./json-size.ts";
+import { jsonSize } from "../../text/json-size.ts";
 import { recordOf } from "../../text/key-filter.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { REFUSED_NAME_PREFIX, REFUSED_TYPES } from "../annotations/vocabulary.ts";

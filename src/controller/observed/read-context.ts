@@ -8,7 +8,7 @@ import type { CopyTemplate, Identity, SourceObject, SourcePayload } from "../mod
 import type { KindRules } from "../model/kinds.ts";
 import type { Digest } from "../model/secret-data.ts";
 import type { ValueTime } from "../model/cluster.ts";
-import type { Intern, Share } from "./intern.ts";
+import type { Intern, Share } from "../../text/intern.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
 export type ReadContext = {

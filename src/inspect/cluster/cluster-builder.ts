@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { DataCache } from "../../controller/state/data-cache.ts";
 import { createDigest, digestOffer } from "../../controller/model/secret-data.ts";
-import { createIntern, createShare } from "../../controller/observed/intern.ts";
+import { createIntern, createShare } from "../../text/intern.ts";
 import { readNamespace } from "../../controller/observed/read-namespace.ts";
 import type { ReadContext } from "../../controller/observed/read-context.ts";
 import { readObject, readPayload } from "../../controller/observed/read-object.ts";

@@ -1,7 +1,7 @@
 // The part of an object's content that a diff needs: the names of entries, labels and annotations, each
 // with a keyed digest of the value. Objects with equal content share one outline, so copies need almost no
 // memory.
-import { createShare } from "../../controller/observed/intern.ts";
+import { createShare } from "../../text/intern.ts";
 import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
 import { annotationKey, PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { entriesOf, typeOf, type KindRules } from "../../controller/model/kinds.ts";

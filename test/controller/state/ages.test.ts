@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ages } from "../../../src/controller/state/ages.ts";
-import { keyedHash } from "../../../src/controller/model/keyed-hash.ts";
+import { keyedHash } from "../../../src/text/keyed-hash.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 test("a place's age is kept for as long as each pass asks, and for many places", () => {

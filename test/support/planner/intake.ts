@@ -1,6 +1,6 @@
 // One object on its way from the bytes of a watch into the cache, as the controller takes it in.
 import { createDigest } from "../../../src/controller/model/secret-data.ts";
-import { createIntern, createShare } from "../../../src/controller/observed/intern.ts";
+import { createIntern, createShare } from "../../../src/text/intern.ts";
 import type { CopyTemplate } from "../../../src/controller/model/cluster.ts";
 import {
   NAMESPACE_GLOBS,

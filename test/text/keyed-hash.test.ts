@@ -1,7 +1,7 @@
 // The hash of tables whose texts users choose.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keyedHash, randomHashKey } from "../../../src/controller/model/keyed-hash.ts";
+import { keyedHash, randomHashKey } from "../../src/text/keyed-hash.ts";
 
 const texts = Array.from({ length: 20_000 }, (_, at) => `Secret team-${at}/registry`);
 

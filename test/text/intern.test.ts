@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createIntern, createShare } from "../../../src/controller/observed/intern.ts";
+import { createIntern, createShare } from "../../src/text/intern.ts";
 
 type Value = { readonly of: string };
 

@@ -1,7 +1,7 @@
 // How long a text is as the API server writes it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jsonSize } from "../../../src/controller/model/json-size.ts";
+import { jsonSize } from "../../src/text/json-size.ts";
 
 test("escapes and characters beyond ASCII count as the bytes that the API server writes for them (B8)", () => {
   const sizes: readonly (readonly [string, number])[] = [
