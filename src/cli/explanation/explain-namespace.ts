@@ -178,7 +178,7 @@ function acceptChange({ name, namespace: { accept } }: TargetNamespace, source: 
 /** A copy of `source` at the place that it wants. */
 function isHere(source: SourceObject, target: TargetNamespace): boolean {
   const present = target.secrets.get(source.rule.copyName);
-  return present?.role === "copy" && refText(present.source) === refText(source);
+  return present?.role === "copy" && refText(present.template.source) === refText(source);
 }
 
 function acceptText({ namespace }: TargetNamespace, settings: PlannerSettings): string {

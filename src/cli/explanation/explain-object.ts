@@ -53,7 +53,7 @@ export function objectAnswers(
   const exists = holding(EXISTS, "it is there");
   switch (object.role) {
     case "copy": {
-      const source = refText(object.source);
+      const source = refText(object.template.source);
       return [exists, failing("it is no copy", `it is a copy of ${source}, and never a source`)];
     }
     case "pull":

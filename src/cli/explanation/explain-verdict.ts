@@ -80,7 +80,7 @@ function changeOf(found: Found): string | undefined {
     case "paused":
       return sourceWord({ ...source, kind, entry: found.entry }, "paused", undefined);
     case "frozen":
-      if (present?.role === "copy" && present.unknownMark !== undefined)
+      if (present?.role === "copy" && present.template.unknownMark !== undefined)
         return `run the newer version, or let it be made anew: ${deleteObject(kind, present)}`;
       if (why && says(why, "SourceNotRead"))
         return `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${deleteObject(kind, found.place)}`;
@@ -116,7 +116,7 @@ function changeOfConflict({ kind, entry, place, source, present, row }: Found): 
 
 /** Another client repeatedly changes the object, according to its managedFields. */
 function changeOfFight({ kind, place, present }: Found): string {
-  const manager = present?.role === "copy" ? present.changedBy : undefined;
+  const manager = present?.role === "copy" ? present.template.changedBy : undefined;
   const client = manager === undefined ? "" : ` (field manager ${JSON.stringify(manager)})`;
   return `find the other client${client}, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
 }

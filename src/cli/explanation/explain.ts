@@ -172,7 +172,7 @@ class Walk {
     const others = this.at(object);
     if (object.role === "pull") return [this.#pull(object), ...others];
     if (object.role !== "copy" || this.#holder(object) !== undefined) return others;
-    return [this.#place(object.source, object), ...others];
+    return [this.#place(object.template.source, object), ...others];
   }
 
   /** Every source that has a row for this place. */
@@ -231,7 +231,7 @@ class Walk {
     const isOthers =
       row === undefined &&
       present?.role === "copy" &&
-      refText(present.source) === refText(source) &&
+      refText(present.template.source) === refText(source) &&
       isOfOtherInstallation(this.#settings, source.namespace);
     const unread = this.#unread(source, place, row);
     const verdict =
@@ -391,8 +391,8 @@ function withoutRow(
   if (present?.role === "copy") {
     if (wanted && desiredCopy)
       return wantedVerdict(targetStateOf(present, { source: wanted, desiredCopy }));
-    return refText(present.source) === refText(source)
-      ? unwantedVerdict("equal", present.onDelete)
+    return refText(present.template.source) === refText(source)
+      ? unwantedVerdict("equal", present.template.onDelete)
       : "skip";
   }
   if (!wanted) return "skip";

@@ -100,7 +100,10 @@ function copyAt(clusterState: ClusterState, { namespace, name }: Ref): CopyObjec
 /** The copies with the most common content, sorted by namespace. */
 function ofMost(copies: readonly CopyObject[]): readonly CopyObject[] {
   const groups = [
-    ...Map.groupBy(copies, ({ dataDigest, type }) => `${type} ${dataDigest}`).values(),
+    ...Map.groupBy(
+      copies,
+      ({ template: { type, dataDigest } }) => `${type} ${dataDigest}`,
+    ).values(),
   ];
   const [most = []] = groups.toSorted((a, b) => b.length - a.length);
   return most.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
@@ -122,12 +125,13 @@ function keptBy(question: Question): readonly string[] | string {
   const { list } = clusterState;
   const object = clusterState.objectsIn(source.namespace).get(source.name);
   const exists =
-    object !== undefined && (object.role === "source" || object.uid === copy.sourceUid);
+    object !== undefined && (object.role === "source" || object.uid === copy.template.sourceUid);
   if (object !== undefined && !exists)
     return `another ${clusterState.kind} is called ${refText(source)}: delete it first, then run this again`;
-  const entry = copy.entry !== undefined && list?.state === "read" ? list : undefined;
+  const entry = copy.template.entry !== undefined && list?.state === "read" ? list : undefined;
   const known = entry?.of(source);
-  const listed = entry && copy.entry !== undefined && (known ?? { key: copy.entry, text: "" });
+  const listed =
+    entry && copy.template.entry !== undefined && (known ?? { key: copy.template.entry, text: "" });
   // An entry overrides the object's own annotations.
   const decides = listed === undefined || known !== undefined;
   const rule = object?.role === "source" && decides ? object : undefined;
@@ -173,7 +177,8 @@ function wordsFor(
   const renamed = copyName === copy.name ? {} : nameWord(source, copy.name);
   const unwanted = to === undefined || !names.every((name) => isCovered(clusterState, to, name));
   const wanted = unwanted ? namesWords(clusterState, to, names) : {};
-  const keeps = rule === undefined && copy.onDelete === "keep" ? { "on-delete": "keep" } : {};
+  const keeps =
+    rule === undefined && copy.template.onDelete === "keep" ? { "on-delete": "keep" } : {};
   const words: Words = { ...wanted, ...renamed, ...keeps };
   return Object.keys(words).length > 0 ? words : undefined;
 }

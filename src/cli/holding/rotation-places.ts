@@ -114,7 +114,7 @@ function answeredPlace(
   }
   const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;
   if (verdict === "skip") return copy && strayPlace(copy, input);
-  const isPresent = copy?.dataDigest === input.source.desiredCopy?.dataDigest;
+  const isPresent = copy?.template.dataDigest === input.source.desiredCopy?.dataDigest;
   const isCurrent = verdict === "current" && copy !== undefined && isPresent;
   return {
     namespace,
@@ -159,7 +159,7 @@ function isFilledWith(
 }
 
 function isCopyOf(copy: CopyObject, source: Ref): boolean {
-  return refText(copy.source) === refText(source);
+  return refText(copy.template.source) === refText(source);
 }
 
 /** It carries the source's name or UID, and the explanation does not know it as a place of the source. */
@@ -205,7 +205,7 @@ function unreadPlace(
   { source, observed }: PlacesInput,
 ): RotationPlace {
   const { namespace, name } = copy;
-  const isCurrent = copy.dataDigest === source.desiredCopy?.dataDigest;
+  const isCurrent = copy.template.dataDigest === source.desiredCopy?.dataDigest;
   const [code, value] = ["NamespaceUnread", valueOf(isCurrent, observed(copy))];
   return { namespace, name, role: "copy", verdict: "unknown", code, reason, isCurrent, value };
 }

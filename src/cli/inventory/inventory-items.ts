@@ -1,9 +1,10 @@
 // The inventory as a list: each source with its copies, the age of its value, and what is above a limit.
-import type {
-  CopyObject,
-  PullingObject,
-  SourceObject,
-  ValueTime,
+import {
+  recordOn,
+  type CopyObject,
+  type PullingObject,
+  type SourceObject,
+  type ValueTime,
 } from "../../controller/model/cluster.ts";
 import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
@@ -112,14 +113,14 @@ function isSource({ rule, problems }: SourceObject): boolean {
 }
 
 function sourceOf(object: CopyObject | PullingObject): Ref | undefined {
-  if (object.role === "copy") return object.source;
+  if (object.role === "copy") return object.template.source;
   return object.sourceUid !== undefined && object.filled > 0 ? object.from : undefined;
 }
 
 // A copy does not repeat its kind, but only objects with a type are Secrets.
 export function kindOf(object: TakingPart): ObjectKind {
   if (object.role !== "copy") return object.kind;
-  return object.type === "" ? "ConfigMap" : "Secret";
+  return object.template.type === "" ? "ConfigMap" : "Secret";
 }
 
 export function itemsOf({ sources, holders }: Objects, nowMs: number): readonly InventoryItem[] {
@@ -193,7 +194,7 @@ function copiesOf(
       ...(object.role === "pull" && { pulling: true as const }),
       ...(object.role !== "source" &&
         uid !== undefined &&
-        object.sourceUid !== uid && { formerSource: true as const }),
+        recordOn(object).sourceUid !== uid && { formerSource: true as const }),
     }))
     .toSorted((a, b) => (refText(a) < refText(b) ? -1 : 1));
   const lastCopyAt = shown.reduce(

@@ -79,7 +79,7 @@ function quietVerdict(
 ): ItemVerdict {
   const clusterState = clusterStates.find(({ kind }) => KINDS[kind].resource.plural === resource);
   const object = clusterState?.objectsIn(namespace).get(name);
-  if (object?.role === "copy" && refText(object.source) === source) return "current";
+  if (object?.role === "copy" && refText(object.template.source) === source) return "current";
   const filled = object?.role === "pull" && object.from && refText(object.from) === source;
   return filled ? "current" : "skip";
 }

@@ -175,7 +175,11 @@ function sourceOf(
   if (!object && unread !== undefined) throw new UsageError(`${what}: ${unread}`);
   if (!object) throw new UsageError(`there is no ${what} (-n chooses the namespace)`);
   const of =
-    object.role === "copy" ? object.source : object.role === "pull" ? object.from : undefined;
+    object.role === "copy"
+      ? object.template.source
+      : object.role === "pull"
+        ? object.from
+        : undefined;
   if (of)
     throw new UsageError(
       `${what} is not a source, its source is ${refText(of)}: secretcast rotation ${of.name} -n ${of.namespace}`,

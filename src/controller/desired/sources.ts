@@ -61,23 +61,11 @@ export type SourceStatus =
       readonly entry: PlannedSource;
       readonly candidate: Candidate | undefined;
     }
-  | { readonly kind: "frozen"; readonly reason: Reason }
+  /** `frozen`: nothing that follows from it changes. `wait`: the next sync knows more. */
+  | { readonly kind: "frozen" | "wait"; readonly reason: Reason }
   /** The Secret is there and has nothing to say. */
   | { readonly kind: "notASource"; readonly uid: string; readonly resourceVersion: string }
-  | { readonly kind: "absent" }
-  | { readonly kind: "arrivedDuringPlan" }
-  /** The source list says something else of it than when it was read. */
-  | { readonly kind: "toBeRead" };
-
-/** What a place waits for whose source arrived during the plan. */
-export function justArrived(source: Ref): Reason {
-  return because("SourceChanging", { source: refText(source) });
-}
-
-/** What a place waits for whose source is read again. */
-export function readAgain(source: Ref): Reason {
-  return because("SourceReread", { source: refText(source) });
-}
+  | { readonly kind: "absent" };
 
 // Stronger than every namespace of --source-namespaces.
 const RANK_BY_LIST = -1;
@@ -301,7 +289,9 @@ function statusOf(secret: CachedObject | undefined, entry: ListEntry | undefined
   if (secret === undefined) return { kind: "absent" };
   switch (secret.role) {
     case "source":
-      return { kind: secret.entry === entry ? "arrivedDuringPlan" : "toBeRead" };
+      if (secret.entry !== entry) return readAgain(secret);
+      // It arrived during the plan.
+      return { kind: "wait", reason: because("SourceChanging", { source: refText(secret) }) };
     case "pull": {
       if (entry) return { kind: "frozen", reason: misnamed(entry, secret) };
       const problem = secret.problems[0];
@@ -315,7 +305,7 @@ function statusOf(secret: CachedObject | undefined, entry: ListEntry | undefined
     case "copy":
       return entry ? { kind: "frozen", reason: misnamed(entry, secret) } : silent(secret);
     case "unmanaged":
-      return entry ? { kind: "toBeRead" } : silent(secret);
+      return entry ? readAgain(secret) : silent(secret);
   }
 }
 
@@ -325,6 +315,11 @@ export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject)
     object.role === "copy" ? "a copy is never a source" : "a pulling Secret is no source";
   const problem = problemOf(key, "", { part: refText(object), expected: `another: ${what}` });
   return because("EntryRefused", { problem: problemText(problem) });
+}
+
+// The source list says something else of it than when it was read.
+function readAgain(source: Ref): SourceStatus {
+  return { kind: "wait", reason: because("SourceReread", { source: refText(source) }) };
 }
 
 function silent({ uid, resourceVersion }: CachedObject): SourceStatus {

@@ -1,6 +1,6 @@
 // The namespaces that may receive, as one sync sees them, and whether a source wants one. Each is
 // asked for its Secrets and for its settings once a sync, because every source meets every target.
-import { type Reason } from "../model/reasons.ts";
+import { because, type Reason } from "../model/reasons.ts";
 import {
   type Namespace,
   type CachedObject,
@@ -9,7 +9,7 @@ import {
 } from "../model/cluster.ts";
 import { bitOf, type InBatch } from "./target-batch.ts";
 import { exclusion } from "./namespace-rules.ts";
-import type { NamespaceMatch, Accept } from "../annotations/rules.ts";
+import { problemText, type NamespaceMatch, type Accept } from "../annotations/rules.ts";
 
 export type TargetNamespace = InBatch & {
   readonly name: string;
@@ -99,6 +99,12 @@ export function acceptance(source: string, accept: TargetNamespace["accept"]): W
     case "problem":
       return "unclear";
   }
+}
+
+/** Why nothing of a copy may change there, or undefined: it may. */
+export function frozenIn({ excluded, accept }: TargetNamespace): Reason | undefined {
+  if (excluded !== undefined || accept.kind !== "problem") return excluded;
+  return because("NamespaceInvalid", { problem: problemText(accept.problem) });
 }
 
 /** Does a namespace take copies of `source`, as far as is known? */

@@ -137,7 +137,7 @@ export type CopyTemplate = {
  * Carries our marks for its own place. There are up to a million of them, so each is its identity and
  * a template that it shares.
  */
-export class CopyObject implements Identity, CopyTemplate {
+export class CopyObject implements Identity {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -160,51 +160,14 @@ export class CopyObject implements Identity, CopyTemplate {
   get role(): "copy" {
     return "copy";
   }
-  get source(): Ref {
-    return this.template.source;
-  }
-  get sourceUid(): string {
-    return this.template.sourceUid;
-  }
-  get sourceVersion(): string {
-    return this.template.sourceVersion;
-  }
-  get type(): string {
-    return this.template.type;
-  }
-  get immutable(): boolean {
-    return this.template.immutable;
-  }
-  get dataDigest(): string {
-    return this.template.dataDigest;
-  }
-  get fingerprint(): string {
-    return this.template.fingerprint;
-  }
-  get entry(): string | undefined {
-    return this.template.entry;
-  }
-  get list(): string | undefined {
-    return this.template.list;
-  }
-  get unknownMark(): string | undefined {
-    return this.template.unknownMark;
-  }
   get ignored(): Ignored | undefined {
     return this.template.ignored;
   }
-  get changedBy(): string | undefined {
-    return this.template.changedBy;
-  }
-  get keyNames(): string | undefined {
-    return this.template.keyNames;
-  }
-  get onDelete(): OnDelete {
-    return this.template.onDelete;
-  }
-  get copiedKeys(): string | undefined {
-    return this.template.copiedKeys;
-  }
+}
+
+/** What is recorded on it of its source. */
+export function recordOn(object: CopyObject | PullingObject): CopyTemplate | PullingObject {
+  return object.role === "copy" ? object.template : object;
 }
 
 /** Anything else: a name in the way. */

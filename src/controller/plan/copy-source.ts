@@ -1,7 +1,6 @@
 // What the source that a copy names says of the copy's place: it keeps it, the copy is held as it is, or
 // the place is unwanted.
 import { because, type Reason } from "../model/reasons.ts";
-import { consents } from "./consent.ts";
 import {
   sourceGone,
   readOfNamespace,
@@ -9,21 +8,14 @@ import {
   shownAt,
   type RemovalReason,
 } from "./removal-conditions.ts";
-import { type CopyObject } from "../model/cluster.ts";
-import {
-  justArrived,
-  readAgain,
-  type Candidate,
-  type PlannedSource,
-  type SourceStatus,
-} from "../desired/sources.ts";
+import type { Candidate, PlannedSource, SourceStatus } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
-import { acceptance, wantOf, type TargetNamespace } from "../desired/targets.ts";
-import { problemText, type OnDelete } from "../annotations/rules.ts";
+import { acceptance, frozenIn, wantOf } from "../desired/targets.ts";
+import type { OnDelete } from "../annotations/rules.ts";
 import { refText } from "../../text/names.ts";
 import { unreadableName } from "../model/verdicts.ts";
 import { answerOfList, type ListAnswer } from "./listed-copy.ts";
-import type { PlanContext } from "./plan-context.ts";
+import { consents, type CopyPlace } from "./plan-context.ts";
 
 /** What is done with a copy, as its source decides. */
 export type CopyDecision =
@@ -39,37 +31,30 @@ export type CopyDecision =
       readonly removalReason: RemovalReason;
     };
 
-export function decideCopy(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  status: SourceStatus,
-): CopyDecision {
-  if (copy.unknownMark !== undefined) {
-    return hold("frozen", because("UnknownMark", { mark: copy.unknownMark }));
+export function decideCopy(place: CopyPlace, status: SourceStatus): CopyDecision {
+  const { context, copy, target } = place;
+  const { unknownMark, source } = copy.template;
+  if (unknownMark !== undefined) {
+    return hold("frozen", because("UnknownMark", { mark: unknownMark }));
   }
   if (target.unreadable.has(copy.name)) return hold("frozen", unreadableName(copy.name));
-  if (target.excluded !== undefined) return hold("frozen", target.excluded);
-  if (target.accept.kind === "problem") {
-    const problem = problemText(target.accept.problem);
-    return hold("frozen", because("NamespaceInvalid", { problem }));
-  }
-  const listed = answerOfList(context.sources.list, copy.source, copy);
+  const frozen = frozenIn(target);
+  if (frozen !== undefined) return hold("frozen", frozen);
+  const listed = answerOfList(context.sources.list, source, copy.template);
   if (listed.kind === "frozen") return hold("frozen", listed.reason);
-  const decision = decideByStatus(context, copy, target, status, listed);
+  const decision = decideByStatus(place, status, listed);
   if (decision.kind !== "unwanted") return decision;
-  return { ...decision, removalReason: qualified(decision.removalReason, copy, target, listed) };
+  return { ...decision, removalReason: qualified(place, decision.removalReason, listed) };
 }
 
 // What else is known of an unwanted place decides how long its copy is held.
 function qualified(
+  { copy, target }: CopyPlace,
   removalReason: RemovalReason,
-  { source }: CopyObject,
-  target: TargetNamespace,
   listed: ListAnswer,
 ): RemovalReason {
   const entryRemoved = listed.kind === "gone";
-  if (acceptance(refText(source), target.accept) !== "declined")
+  if (acceptance(refText(copy.template.source), target.accept) !== "declined")
     return { ...removalReason, entryRemoved };
   const asked = removalReason.follows.some(({ kind }) => kind === "Namespace");
   const follows = asked
@@ -78,86 +63,67 @@ function qualified(
   return { ...removalReason, follows, declined: true, entryRemoved };
 }
 
-function decideByStatus(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  status: SourceStatus,
-  listed: ListAnswer,
-): CopyDecision {
+function decideByStatus(place: CopyPlace, status: SourceStatus, listed: ListAnswer): CopyDecision {
+  const { source, sourceUid, entry, onDelete } = place.copy.template;
   switch (status.kind) {
     case "entry":
-      return decideByEntry(context, copy, target, status.entry, status);
+      return decideByEntry(place, status.entry, status);
     case "frozen":
-      return hold("frozen", status.reason);
-    case "arrivedDuringPlan":
-      return hold("wait", justArrived(copy.source));
-    case "toBeRead":
-      return hold("wait", readAgain(copy.source));
+    case "wait":
+      return hold(status.kind, status.reason);
     case "notASource": {
-      if (status.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
+      if (status.uid !== sourceUid) return decideAbsent(place, status);
       const reason =
         listed.kind === "gone"
           ? listed.reason
-          : because("SourceUnannotated", { source: refText(copy.source) });
-      const asked = readsOfSourceAndList(context, copy.source, status, copy.entry);
-      return unwanted(copy.onDelete, reason, asked);
+          : because("SourceUnannotated", { source: refText(source) });
+      return unwanted(onDelete, reason, readsOfSourceAndList(place.context, source, status, entry));
     }
     case "absent":
-      return decideAbsent(context, copy, status);
+      return decideAbsent(place, status);
   }
 }
 
 function decideByEntry(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  entry: PlannedSource,
+  place: CopyPlace,
+  { source, text, frozen }: PlannedSource,
   status: Extract<SourceStatus, { kind: "entry" }>,
 ): CopyDecision {
-  const { source, text, frozen } = entry;
+  const { context, copy, target } = place;
   const { candidate } = status;
   if (frozen !== undefined) return hold("frozen", frozen);
   if (source.rule.paused) return hold("paused", because("SourcePaused", { source: text }));
   const named = source.rule.copyName === copy.name;
   if (candidate && named) {
     if (wants(candidate, target)) return { kind: "keep", candidate };
-    if (keeps(context, candidate, copy, target)) {
+    if (keeps(place, candidate)) {
       context.removals.kept(text);
       return { kind: "keep", candidate };
     }
   }
   const want = candidate && named ? wantOf(candidate, target) : "globs";
   // Another object under the source's old name says nothing of the source's copies.
-  if (source.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
-  const word = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.onDelete);
-  const asked = readsOfSourceAndList(context, source, source, source.entry, copy.entry);
-  const follows =
-    want === "declined" || want === "selector" ? [...asked, readOfNamespace(target)] : asked;
-  const reason =
-    want === "declined"
-      ? because("NotAccepted", { source: text })
-      : because("NoLongerWanted", { source: text });
-  const { removalReason, ...decision } = unwanted(word, reason, follows);
-  return { ...decision, removalReason: { ...removalReason, covered: want === "declined" } };
+  if (source.uid !== copy.template.sourceUid) return decideAbsent(place, status);
+  const onDelete = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.template.onDelete);
+  const asked = readsOfSourceAndList(context, source, source, source.entry, copy.template.entry);
+  const declined = want === "declined";
+  const follows = declined || want === "selector" ? [...asked, readOfNamespace(target)] : asked;
+  const reason = because(declined ? "NotAccepted" : "NoLongerWanted", { source: text });
+  const { removalReason, ...decision } = unwanted(onDelete, reason, follows);
+  return { ...decision, removalReason: { ...removalReason, covered: declined } };
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
-function keeps(
-  { planBuilder }: PlanContext,
-  { namespace, to }: Candidate,
-  copy: CopyObject,
-  target: TargetNamespace,
-) {
+function keeps({ context, copy, target }: CopyPlace, { namespace, to }: Candidate): boolean {
   return (
     target.accept.kind === "kept" &&
     namespace !== target.name &&
-    consents(planBuilder, to, copy, target)
+    consents(context.planBuilder, to, copy, target)
   );
 }
 
-function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStatus): CopyDecision {
-  const { source, sourceUid, onDelete } = copy;
+function decideAbsent({ context, copy }: CopyPlace, status: SourceStatus): CopyDecision {
+  const { source, sourceUid, onDelete } = copy.template;
   // A user that looks for the source finds this object.
   const code = shownAt(status) ? "SourceNameTaken" : "SourceGone";
   const reason = because(code, { source: refText(source) });

@@ -13,25 +13,19 @@ import {
   readsOfList,
   handoverHold,
   unconfirmed,
-  type RemovalReason,
+  type RemovalHold,
 } from "./removal-conditions.ts";
-import { decideCopy } from "./copy-source.ts";
+import { decideCopy, type CopyDecision } from "./copy-source.ts";
 import { type CopyObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
-import type { Finding, PlanBuilder } from "./plan-builder.ts";
-import {
-  type Candidate,
-  type PlannedSource,
-  type CandidateGroup,
-  type SourceStatus,
-} from "../desired/sources.ts";
+import type { Finding } from "./plan-builder.ts";
+import type { Candidate, PlannedSource, CandidateGroup, SourceStatus } from "../desired/sources.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import type { OnDelete } from "../annotations/rules.ts";
 import { refText } from "../../text/names.ts";
-import type { PlanContext } from "./plan-context.ts";
+import type { CopyPlace, PlanContext } from "./plan-context.ts";
 import { type WriteCause, decisionKeyOf } from "../model/actions.ts";
 
 /** `group`: the sources that want places of the copy's name. */
@@ -44,206 +38,191 @@ export function planExistingCopy(
   const only = group?.only;
   const isKnown = !target.unreadable.has(copy.name);
   if (only && isKnown && isCurrent(copy, target, only)) only.tally.current++;
-  else planByDecision(context, copy, target, group?.candidates ?? []);
+  else planByDecision({ context, copy, target, group: group?.candidates ?? [] });
 }
 
 // Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is
 // read as can be: the long way round gives the same answer.
-function isCurrent(copy: CopyObject, target: TargetNamespace, only: Candidate): boolean {
+function isCurrent(
+  { template, deleting }: CopyObject,
+  target: TargetNamespace,
+  only: Candidate,
+): boolean {
   return (
-    copy.fingerprint === only.fingerprint && !copy.deleting && !only.paused && wants(only, target)
+    template.fingerprint === only.fingerprint && !deleting && !only.paused && wants(only, target)
   );
 }
 
-function planByDecision(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  group: readonly Candidate[],
-): void {
-  const { planBuilder, sources } = context;
-  const status =
-    copy.entry === undefined ? sources.status(copy.source) : sources.statusAnywhere(copy.source);
+function planByDecision(place: CopyPlace): void {
+  const { planBuilder, sources } = place.context;
+  const { source, entry } = place.copy.template;
+  const status = entry === undefined ? sources.status(source) : sources.statusAnywhere(source);
   const tally = status.kind === "entry" ? status.entry.tally : planBuilder.withoutSource;
-  const decision = decideCopy(context, copy, target, status);
+  const decision = decideCopy(place, status);
   switch (decision.kind) {
     case "keep":
-      if (group.length > 1) contest(context, copy, target, group, decision.candidate);
-      else planKept(context, copy, target, decision.candidate);
+      if (place.group.length > 1) contest(place, decision.candidate);
+      else planKept(place, decision.candidate);
       return;
     case "hold": {
       const { verdict, reason } = decision;
-      reportConflicts(context, copy, target, group, undefined);
-      if (verdict === "frozen" && isOthersCopy(context, copy)) {
-        planBuilder.others++;
-        return;
+      reportConflicts(place, undefined);
+      if (verdict === "frozen" && isOthersCopy(place)) planBuilder.others++;
+      else {
+        const differs = differsFrom(place.copy, status);
+        report(place, { tally, source }, { verdict, reason, differs });
       }
-      const differs = differsFrom(copy, status);
-      planBuilder.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
       return;
     }
     case "unwanted":
-      handOver(context, copy, target, group, decision.removalReason, decision.onDelete, tally);
+      handOver(place, decision, tally);
   }
 }
 
+function report(
+  { context, copy: place }: CopyPlace,
+  { tally, source }: Pick<PlannedSource, "tally"> & Pick<Finding, "source">,
+  finding: Omit<Finding, "place" | "source">,
+): void {
+  context.planBuilder.report(tally, { place, source, ...finding });
+}
+
 // An own entry may name a source anywhere.
-function isOthersCopy({ settings }: PlanContext, { source, entry, list }: CopyObject): boolean {
+function isOthersCopy({ context: { settings }, copy }: CopyPlace): boolean {
+  const { source, entry, list } = copy.template;
   const { ownNamespace, sourceList } = settings;
   const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;
   return !isListed && isOfOtherInstallation(settings, source.namespace);
 }
 
 // The same source, but the list now makes it a source, or does not: this follows from the list.
-function planKept(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  holder: Candidate,
-): void {
-  const { planBuilder, sources } = context;
+function planKept(place: CopyPlace, holder: Candidate): void {
+  const { context, copy } = place;
   const { entry } = holder.source;
-  const asked = entry?.key === copy.entry ? [] : readsOfList(sources.list, entry, copy.entry);
-  const hold = unconfirmed(planBuilder, because("ListChanged"), asked);
-  if (!hold || copy.deleting) planCopy(context, copy, target, holder, "changed");
-  else {
-    const verdict = wantedVerdict(targetStateOf(copy, holder.content));
-    planBuilder.report(holder.tally, { verdict, place: copy, source: holder.source, ...hold });
-  }
+  const recorded = copy.template.entry;
+  const asked = entry?.key === recorded ? [] : readsOfList(context.sources.list, entry, recorded);
+  const hold = unconfirmed(context.planBuilder, because("ListChanged"), asked);
+  planUnlessHeld(place, holder, "changed", copy.deleting ? undefined : hold);
+}
+
+function planUnlessHeld(
+  place: CopyPlace,
+  winner: Candidate,
+  cause: WriteCause,
+  hold: RemovalHold | undefined,
+): void {
+  if (!hold) planCopy(place, winner, cause);
+  else report(place, winner, { verdict: verdictOf(place.copy, winner), ...hold });
+}
+
+function verdictOf(copy: CopyObject, { content }: Candidate) {
+  return wantedVerdict(targetStateOf(copy, content));
 }
 
 /** Whether a copy differs from what its source wants, or undefined where that is unknown. */
-function differsFrom(copy: CopyObject, status: SourceStatus): boolean | undefined {
+function differsFrom({ template }: CopyObject, status: SourceStatus): boolean | undefined {
   if (status.kind !== "entry") return undefined;
   const { source, content } = status.entry;
-  if (content) return copy.fingerprint !== content.desiredCopy.fingerprint;
+  if (content) return template.fingerprint !== content.desiredCopy.fingerprint;
   if (source.refusedDigest === undefined) return undefined;
-  return copy.sourceUid !== source.uid || copy.dataDigest !== source.refusedDigest;
+  return template.sourceUid !== source.uid || template.dataDigest !== source.refusedDigest;
 }
 
 // The order of --source-namespaces decides, not who was first. Within one entry of it the holder keeps
 // the place. While the stronger source cannot take it, the holder is still served.
-function contest(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  group: readonly Candidate[],
-  holder: Candidate,
-): void {
-  const { planBuilder } = context;
-  const { held } = planBuilder.memory;
+function contest(place: CopyPlace, holder: Candidate): void {
+  const { context, copy, target, group } = place;
+  const { held } = context.planBuilder.memory;
   const taker = group.find(
     (one) =>
       one.rank < holder.rank && wants(one, target) && !one.paused && !held.has(one.source.uid),
   );
   if (!taker || copy.deleting) {
-    reportConflicts(context, copy, target, group, holder);
-    planKept(context, copy, target, holder);
+    reportConflicts(place, holder);
+    planKept(place, holder);
     return;
   }
-  const hold =
-    failingTakeover(planBuilder, copy, taker) ?? unreadTakeover(context, copy, target, taker);
-  reportConflicts(context, copy, target, group, hold ? holder : taker, taker);
+  const hold = failingTakeover(place, taker) ?? unreadTakeover(place, taker);
+  reportConflicts(place, hold ? holder : taker, taker);
   if (!hold) {
-    planCopy(context, copy, target, taker, "handover");
+    planCopy(place, taker, "handover");
     return;
   }
-  planBuilder.report(taker.tally, {
-    place: copy,
-    source: taker.source,
-    winner: holder.source,
-    ...hold,
-  });
-  planKept(context, copy, target, holder);
+  report(place, taker, { ...hold, verdict: "conflict", winner: holder.source });
+  planKept(place, holder);
 }
 
-type TakeoverHold = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
+type TakeoverHold = Pick<Finding, "reason" | "cause" | "dueAt">;
 
 function failingTakeover(
-  planBuilder: PlanBuilder,
-  copy: CopyObject,
-  taker: Candidate,
+  { context: { planBuilder }, copy }: CopyPlace,
+  { content }: Candidate,
 ): TakeoverHold | undefined {
-  const placeBackoff = planBuilder.memory.backoff.placeBackoff(
-    refText(copy),
-    decisionKeyOf(taker.content),
-  );
+  const { backoff } = planBuilder.memory;
+  const placeBackoff = backoff.placeBackoff(refText(copy), decisionKeyOf(content));
   if (placeBackoff?.kind !== "failed" || placeBackoff.until <= planBuilder.now) return undefined;
-  return {
-    verdict: "conflict",
-    reason: because("TakeoverFailed", { error: reasonText(placeBackoff.reason) }),
-    cause: placeBackoff.cause,
-    dueAt: placeBackoff.until,
-  };
+  const { reason, cause, until: dueAt } = placeBackoff;
+  return { reason: because("TakeoverFailed", { error: reasonText(reason) }), cause, dueAt };
 }
 
 // A take-over follows from what the cache shows of the taker and of the namespace.
 function unreadTakeover(
-  { planBuilder, sources }: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  taker: Candidate,
-) {
-  const reason = because("TakeoverPending", { source: taker.text, other: refText(copy.source) });
+  { context: { planBuilder, sources }, copy, target }: CopyPlace,
+  { text, source }: Candidate,
+): TakeoverHold | undefined {
+  const { source: other, entry } = copy.template;
+  const reason = because("TakeoverPending", { source: text, other: refText(other) });
   const asked = [
-    readOfSource(planBuilder.kind, taker.source, taker.source),
+    readOfSource(planBuilder.kind, source, source),
     readOfNamespace(target),
-    ...readsOfList(sources.list, taker.source.entry, copy.entry),
+    ...readsOfList(sources.list, source.entry, entry),
   ];
-  const hold = unconfirmed(planBuilder, reason, asked);
-  return hold && { ...hold, verdict: "conflict" as const };
+  return unconfirmed(planBuilder, reason, asked);
 }
 
 // The copy's place with the source that has it: the table's upper line.
-function planCopy(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  winner: Candidate,
-  cause: WriteCause,
-): void {
-  const { planBuilder } = context;
+function planCopy(place: CopyPlace, winner: Candidate, cause: WriteCause): void {
+  const { context, copy, target } = place;
+  const { planBuilder, sources } = context;
   const { content, tally } = winner;
-  const verdict = wantedVerdict(targetStateOf(copy, content));
+  const verdict = verdictOf(copy, winner);
   if (verdict === "current") {
     tally.current++;
+    return;
+  }
+  if (verdict === "wait") {
+    report(place, winner, { verdict, reason: followedBy(awaited(copy), because("MadeAgain")) });
     return;
   }
   const write = {
     objectKind: planBuilder.kind,
     place: { namespace: copy.namespace, name: copy.name },
     source: { namespace: winner.source.namespace, name: winner.source.name },
-    cause: cause === "changed" && isEdited(context, copy, content) ? "edited" : cause,
-    decisionKey: decisionKeyOf(winner.content),
+    cause: cause === "changed" && isEdited(place, content) ? "edited" : cause,
+    decisionKey: decisionKeyOf(content),
     content,
     target: copy,
   } as const;
   const why = because(WHY[write.cause] ?? "SourceChanged");
   if (verdict === "update") {
     planBuilder.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
-  } else if (verdict === "replace") {
-    const reason = followedBy(why, unalterable(copy, winner));
-    const mustLast = target.accept.kind === "kept";
-    const { namespace, name } = copy.source;
-    const reservation = {
-      kind: planBuilder.kind,
-      place: write.place,
-      namespaceUid: target.namespace.uid,
-      source: { namespace, name },
-      copyUid: copy.uid,
-      // The next process creates every other copy anyway, and for the same source.
-      lasting: mustLast || isContested(context, copy.name),
-    };
-    const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
-    planBuilder.propose(tally, verdict, action, target.order);
-  } else {
-    const reason = followedBy(awaited(copy), because("MadeAgain"));
-    planBuilder.report(tally, { verdict, place: write.place, source: write.source, reason });
+    return;
   }
-}
-
-function isContested({ sources }: PlanContext, copyName: string): boolean {
-  return (sources.group(copyName)?.candidates.length ?? 0) > 1;
+  const mustLast = target.accept.kind === "kept";
+  const { namespace, name } = copy.template.source;
+  const isContested = (sources.group(copy.name)?.candidates.length ?? 0) > 1;
+  const reservation = {
+    kind: planBuilder.kind,
+    place: write.place,
+    namespaceUid: target.namespace.uid,
+    source: { namespace, name },
+    copyUid: copy.uid,
+    // The next process creates every other copy anyway, and for the same source.
+    lasting: mustLast || isContested,
+  };
+  const reason = followedBy(why, unalterable(copy, winner));
+  const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
+  planBuilder.propose(tally, verdict, action, target.order);
 }
 
 type WriteReason = "CopyEdited" | "SourceReplaced";
@@ -252,79 +231,59 @@ const WHY: Readonly<Partial<Record<WriteCause, WriteReason>>> = {
   handover: "SourceReplaced",
 };
 
-function unalterable(copy: CopyObject, { content }: Candidate): Reason {
-  if (copy.type !== content.desiredCopy.type) {
-    return because("TypeDiffers", { type: copy.type, wanted: content.desiredCopy.type });
-  }
-  return because("CopyImmutable");
+function unalterable({ template: { type } }: CopyObject, { content }: Candidate): Reason {
+  const wanted = content.desiredCopy.type;
+  return type === wanted ? because("CopyImmutable") : because("TypeDiffers", { type, wanted });
 }
 
 // Somebody changed the copy although its source has not changed since it was written.
 function isEdited(
-  context: PlanContext,
-  copy: CopyObject,
+  { context, copy: { template } }: CopyPlace,
   { source, desiredCopy }: Candidate["content"],
 ): boolean {
-  if (copy.sourceUid !== source.uid) return false;
+  if (template.sourceUid !== source.uid) return false;
   // An older version did not write the list.
-  if (copy.entry !== undefined && copy.list === undefined) return false;
+  if (template.entry !== undefined && template.list === undefined) return false;
   const settled = context.planBuilder.memory.settled.get(source.uid);
-  return settled === desiredCopy.fingerprint || copy.sourceVersion === source.resourceVersion;
+  return settled === desiredCopy.fingerprint || template.sourceVersion === source.resourceVersion;
 }
 
 function handOver(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  group: readonly Candidate[],
-  removalReason: RemovalReason,
-  onDelete: OnDelete,
+  place: CopyPlace,
+  { removalReason, onDelete }: CopyDecision & { kind: "unwanted" },
   tally: PlannedSource["tally"],
 ): void {
-  const { planBuilder, settings, removals } = context;
+  const { context, copy, target, group } = place;
   const successors = group.filter((candidate) => wants(candidate, target));
   // A paused one takes no place that it does not hold.
   const successor = successors.find(({ paused }) => !paused) ?? successors[0];
   if (!successor) {
-    removals.add({ copy, tally, order: target.order, removalReason, onDelete });
+    context.removals.add({ copy, tally, order: target.order, removalReason, onDelete });
     return;
   }
-  reportConflicts(context, copy, target, group, successor);
+  reportConflicts(place, successor);
   if (successor.source.rule.paused) {
     const reason = because("SuccessorPaused", { source: successor.text });
-    const paused = { verdict: "paused", place: copy, source: successor.source, reason } as const;
-    planBuilder.report(successor.tally, { ...paused, differs: true });
+    report(place, successor, { verdict: "paused", reason, differs: true });
     return;
   }
+  const { planBuilder, settings } = context;
   const hold = copy.deleting ? undefined : handoverHold(planBuilder, settings, removalReason);
-  if (!hold) {
-    planCopy(context, copy, target, successor, "handover");
-    return;
-  }
-  const verdict = wantedVerdict(targetStateOf(copy, successor.content));
-  planBuilder.report(successor.tally, { verdict, place: copy, source: successor.source, ...hold });
+  planUnlessHeld(place, successor, "handover", hold);
 }
 
 // Reports to every other source that wants the place that it is taken.
 function reportConflicts(
-  context: PlanContext,
-  copy: CopyObject,
-  target: TargetNamespace,
-  group: readonly Candidate[],
+  place: CopyPlace,
   winner: Candidate | undefined,
   reported?: Candidate,
 ): void {
-  const holder = winner?.text ?? refText(copy.source);
-  for (const candidate of group) {
+  const { source } = place.copy.template;
+  const holder = winner?.text ?? refText(source);
+  for (const candidate of place.group) {
     if (candidate === winner || candidate === reported || candidate.text === holder) continue;
-    if (!wants(candidate, target)) continue;
+    if (!wants(candidate, place.target)) continue;
     const reason = because("PlaceTaken", { source: holder });
-    context.planBuilder.report(candidate.tally, {
-      verdict: "conflict",
-      place: copy,
-      source: candidate.source,
-      reason,
-      winner: winner?.source ?? copy.source,
-    });
+    report(place, candidate, { verdict: "conflict", reason, winner: winner?.source ?? source });
   }
 }

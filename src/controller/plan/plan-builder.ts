@@ -4,15 +4,7 @@ import { type Reason } from "../model/reasons.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
 import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
-import {
-  isPending,
-  newTally,
-  type OwnerNotice,
-  type RemovalHoldCause,
-  type Row,
-  type Tally,
-  type Verdict,
-} from "../model/verdicts.ts";
+import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action, LiveRead } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -20,25 +12,8 @@ import { STEPS_PER_TURN } from "../desired/wants.ts";
 import type { Proposals } from "./proposals.ts";
 
 /** The verdict for one place, before it is known whether its write may start now. */
-export type Finding = {
-  readonly verdict: Verdict;
-  readonly place: Ref;
-  readonly source: Ref;
-  readonly reason: Reason;
-  readonly cause?: string | undefined;
-  readonly dueAt?: number;
-  readonly triedAt?: number;
-  readonly differs?: boolean | undefined;
-  readonly pulling?: boolean;
-  /** With a conflict: the source that has the place. */
-  readonly winner?: Ref;
-  readonly forOwner?: OwnerNotice | undefined;
-  /** With a removal that is held. */
-  readonly hold?: RemovalHoldCause;
-  readonly removal?: "delete" | "release";
-  readonly entry?: string | undefined;
-  readonly lost?: boolean;
-};
+export type Finding = Pick<Row, "verdict" | "place" | "source" | "reason"> &
+  Partial<Omit<Row, "since" | "kind">>;
 
 /** About this many pairs are judged between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;

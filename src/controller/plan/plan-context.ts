@@ -1,8 +1,10 @@
-// What planning a single place needs of the sync that it belongs to.
+// What planning a single place needs: of the sync that it belongs to, and of the place itself.
 import type { IgnoredObjects } from "./ignored-objects.ts";
 import type { Removals } from "./removals.ts";
-import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
-import type { Sources } from "../desired/sources.ts";
+import type { NamespaceMatch } from "../annotations/rules.ts";
+import type { CopyObject, PlannerSettings, PullingObject, ClusterState } from "../model/cluster.ts";
+import type { Candidate, Sources } from "../desired/sources.ts";
+import { covers, type TargetNamespace } from "../desired/targets.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 
 export type PlanContext = {
@@ -13,3 +15,32 @@ export type PlanContext = {
   readonly ignored: IgnoredObjects;
   readonly offerOf: ClusterState["offerOf"];
 };
+
+/** A place with one of our copies. */
+export type CopyPlace = {
+  readonly context: PlanContext;
+  readonly copy: CopyObject;
+  readonly target: TargetNamespace;
+  /** The sources that want places of its name, the strongest first. */
+  readonly group: readonly Candidate[];
+};
+
+/**
+ * Whether a source names the namespace of a pulling Secret or of a copy that is kept. It is remembered between
+ * syncs for the rule and the namespace that were asked, because globs cost thousands of steps where their author
+ * wants them to. `rule`: of `allow` and `allow-selector`, or of `to` and `to-selector`.
+ */
+export function consents(
+  planBuilder: PlanBuilder,
+  rule: NamespaceMatch,
+  object: PullingObject | CopyObject,
+  { namespace }: TargetNamespace,
+): boolean {
+  const known = planBuilder.memory.consents.get(object);
+  if (known?.rule === rule && known.namespace === namespace) return known.allows;
+  planBuilder.steps +=
+    (rule.globs?.steps(namespace.name.length) ?? 0) + (rule.selector?.steps ?? 0);
+  const allows = covers(rule, namespace);
+  planBuilder.memory.consents.set(object, { rule, namespace, allows });
+  return allows;
+}

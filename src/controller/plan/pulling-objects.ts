@@ -10,20 +10,27 @@ import {
   readsOfSourceAndList,
   type RemovalReason,
 } from "./removal-conditions.ts";
-import { consents } from "./consent.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
-import { justArrived, readAgain, type SourceStatus } from "../desired/sources.ts";
+import type { SourceStatus } from "../desired/sources.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
-import type { PlanContext } from "./plan-context.ts";
+import { consents, type PlanContext } from "./plan-context.ts";
 import type { Finding } from "./plan-builder.ts";
 import { type Desired, decisionKeyOf } from "../model/actions.ts";
 import { noSource, unreadableName, type OwnerNotice } from "../model/verdicts.ts";
+
+type PullPlace = {
+  readonly context: PlanContext;
+  readonly pull: PullingObject;
+  /** The source that it names. */
+  readonly from: Ref;
+  readonly target: TargetNamespace;
+};
 
 export function planPullingObject(
   context: PlanContext,
@@ -32,138 +39,103 @@ export function planPullingObject(
 ): void {
   const { from } = pull;
   const problem = pull.problems[0];
+  const place = { context, pull, from: from ?? pull, target };
   if (from === undefined || problem) {
     const reason = because("PullRefused", { problem: problem ? problemText(problem) : "" });
-    noteForOwner(context, pull, from ?? pull, "frozen", { kind: "refused", reason });
+    noteForOwner(place, "frozen", { kind: "refused", reason });
   } else if (target.unreadable.has(pull.name)) {
-    note(context, pull, from, "frozen", unreadableName(pull.name));
-  } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
+    note(place, "frozen", unreadableName(pull.name));
+  } else if (pull.deleting) note(place, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
     const notice = { kind: "notFilled", reason: target.excluded } as const;
-    noteForOwner(context, pull, from, isFilled(pull) ? "frozen" : "conflict", notice);
-  } else planByList(context, pull, from, target);
+    noteForOwner(place, isFilled(pull) ? "frozen" : "conflict", notice);
+  } else planByList(place);
 }
 
 // What an entry filled in stays as long as the list cannot say that it is over.
-function planByList(
-  context: PlanContext,
-  pull: PullingObject,
-  from: Ref,
-  target: TargetNamespace,
-): void {
-  const { settings, sources } = context;
+function planByList(place: PullPlace): void {
+  const { pull, from } = place;
+  const { settings, sources, planBuilder } = place.context;
   const isByEntry = isFilled(pull) && pull.entry !== undefined;
   if (!isByEntry && !sources.entryOf(from) && isOfOtherInstallation(settings, from.namespace)) {
-    context.planBuilder.others++;
+    planBuilder.others++;
     return;
   }
   const listed = isByEntry ? answerOfList(sources.list, from, pull) : LIST_SAYS_NOTHING;
-  if (listed.kind === "frozen") note(context, pull, from, "frozen", listed.reason);
-  else {
-    const status = isByEntry ? sources.statusAnywhere(from) : sources.status(from);
-    planByStatus(context, pull, from, target, status);
-  }
+  if (listed.kind === "frozen") note(place, "frozen", listed.reason);
+  else planByStatus(place, isByEntry ? sources.statusAnywhere(from) : sources.status(from));
 }
 
-type Noted = "frozen" | "wait" | "conflict" | "paused" | "current";
+type Noted = "frozen" | "wait" | "conflict" | "paused";
 
 function note(
-  context: PlanContext,
-  pull: PullingObject,
-  source: Ref,
+  { context: { planBuilder }, pull, from: source }: PullPlace,
   verdict: Noted,
   reason: Reason,
-  { differs, forOwner }: Pick<Finding, "differs" | "forOwner"> = {},
+  rest: Pick<Finding, "differs" | "forOwner"> = {},
 ): void {
   const place = { namespace: pull.namespace, name: pull.name };
-  context.planBuilder.report(context.planBuilder.withoutSource, {
-    verdict,
-    place,
-    source,
-    reason,
-    differs,
-    pulling: true,
-    forOwner,
-  });
+  const finding = { verdict, place, source, reason, pulling: true, ...rest };
+  planBuilder.report(planBuilder.withoutSource, finding);
 }
 
 /** What follows from the object and its namespace alone. */
-function noteForOwner(
-  context: PlanContext,
-  pull: PullingObject,
-  source: Ref,
-  verdict: Noted,
-  forOwner: OwnerNotice,
-): void {
-  note(context, pull, source, verdict, forOwner.reason, { forOwner });
+function noteForOwner(place: PullPlace, verdict: Noted, forOwner: OwnerNotice): void {
+  note(place, verdict, forOwner.reason, { forOwner });
 }
 
 function isFilled(pull: PullingObject): boolean {
   return pull.filled > 0;
 }
 
-function planByStatus(
-  context: PlanContext,
-  pull: PullingObject,
-  from: Ref,
-  target: TargetNamespace,
-  status: SourceStatus,
-): void {
+function planByStatus(place: PullPlace, status: SourceStatus): void {
+  const { context, pull, from } = place;
   switch (status.kind) {
     case "entry":
-      planEntry(context, pull, from, target, status);
+      planEntry(place, status);
       return;
     case "frozen":
-      if (isFilled(pull)) note(context, pull, from, "frozen", status.reason);
-      else note(context, pull, from, "conflict", noSource(from));
+      planFrozen(place, isFilled(pull), status.reason);
       return;
-    case "arrivedDuringPlan":
-      note(context, pull, from, "wait", justArrived(from));
-      return;
-    case "toBeRead":
-      note(context, pull, from, "wait", readAgain(from));
+    case "wait":
+      note(place, "wait", status.reason);
       return;
     case "notASource":
       if (status.uid === pull.sourceUid) {
         const asked = readsOfSourceAndList(context, from, status, pull.entry);
-        end(context, pull, from, target, unwanted(from, asked));
-      } else planAbsent(context, pull, from, target, status);
+        end(place, unwanted(from, asked));
+      } else planAbsent(place, status);
       return;
     case "absent":
-      planAbsent(context, pull, from, target, status);
+      planAbsent(place, status);
   }
 }
 
-function planEntry(
-  context: PlanContext,
-  pull: PullingObject,
-  from: Ref,
-  target: TargetNamespace,
-  status: Extract<SourceStatus, { kind: "entry" }>,
-): void {
-  const { entry } = status;
-  const { source, content, frozen } = entry;
+// Without anything of the source, nothing is frozen.
+function planFrozen(place: PullPlace, isFilledByIt: boolean, reason: Reason): void {
+  if (isFilledByIt) note(place, "frozen", reason);
+  else note(place, "conflict", noSource(place.from));
+}
+
+function planEntry(place: PullPlace, status: Extract<SourceStatus, { kind: "entry" }>): void {
+  const { context, pull, from, target } = place;
+  const { source, content, frozen, text } = status.entry;
   const mine = source.uid === pull.sourceUid;
   if (frozen !== undefined || content === undefined) {
-    if (isFilled(pull) && mine) note(context, pull, from, "frozen", frozen ?? noSource(from));
-    else note(context, pull, from, "conflict", noSource(from));
+    planFrozen(place, isFilled(pull) && mine, frozen ?? noSource(from));
     return;
   }
-  const { allow: allowed, paused } = source.rule;
-  const allows = allowed !== undefined && consents(context.planBuilder, allowed, pull, target);
-  if (allows && paused)
-    note(context, pull, from, "paused", because("SourcePaused", { source: entry.text }), {
-      differs: differs(context, pull, content),
-    });
-  else if (allows) fillFrom(context, pull, from, target, content);
-  else if (mine && paused)
-    note(context, pull, from, "paused", because("SourcePaused", { source: entry.text }));
+  const { allow, paused } = source.rule;
+  const allows = allow !== undefined && consents(context.planBuilder, allow, pull, target);
+  if (paused && (allows || mine)) {
+    const rest = allows ? { differs: differs(place, content) } : {};
+    note(place, "paused", because("SourcePaused", { source: text }), rest);
+  } else if (allows) fillFrom(place, content);
   else if (mine) {
-    const bySelector = allowed?.selector !== undefined;
     const asked = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
-    const follows = bySelector ? [...asked, readOfNamespace(target)] : asked;
-    end(context, pull, from, target, unwanted(from, follows));
-  } else planAbsent(context, pull, from, target, status);
+    const bySelector = allow?.selector !== undefined;
+    end(place, unwanted(from, bySelector ? [...asked, readOfNamespace(target)] : asked));
+  } else planAbsent(place, status);
 }
 
 function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
@@ -171,68 +143,39 @@ function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
 }
 
 // The source that filled it is absent: it no longer exists, or `from` names another source now.
-function planAbsent(
-  context: PlanContext,
-  pull: PullingObject,
-  from: Ref,
-  target: TargetNamespace,
-  status: SourceStatus,
-): void {
-  if (!isFilled(pull)) {
-    note(context, pull, from, "conflict", noSource(from));
-    return;
-  }
-  const uid = pull.sourceUid ?? "";
-  end(context, pull, from, target, sourceGone(context, from, uid, status, noSource(from)));
+function planAbsent(place: PullPlace, status: SourceStatus): void {
+  const { context, pull, from } = place;
+  if (!isFilled(pull)) note(place, "conflict", noSource(from));
+  else end(place, sourceGone(context, from, pull.sourceUid ?? "", status, noSource(from)));
 }
 
-function end(
-  context: PlanContext,
-  pull: PullingObject,
-  source: Ref,
-  target: TargetNamespace,
-  removalReason: RemovalReason,
-): void {
+function end(place: PullPlace, reason: RemovalReason): void {
+  const { context, pull, from: source, target } = place;
   if (!isFilled(pull) || pull.onDelete === "keep") {
-    note(context, pull, source, "conflict", removalReason.reason);
+    note(place, "conflict", reason.reason);
     return;
   }
   const { planBuilder, removals, sources } = context;
-  const { order } = target;
   const entryRemoved = answerOfList(sources.list, source, pull).kind === "gone";
-  const qualified = { ...removalReason, entryRemoved };
-  removals.addPull({
-    pull,
-    source,
-    tally: planBuilder.withoutSource,
-    order,
-    removalReason: qualified,
-  });
+  const removalReason = { ...reason, entryRemoved };
+  const { withoutSource: tally } = planBuilder;
+  removals.addPull({ pull, source, tally, order: target.order, removalReason });
 }
 
-function fillFrom(
-  context: PlanContext,
-  pull: PullingObject,
-  from: Ref,
-  target: TargetNamespace,
-  content: Desired,
-): void {
+function fillFrom(place: PullPlace, content: Desired): void {
+  const { context, pull, from, target } = place;
   const { source } = content;
-  const { memory } = context.planBuilder;
-  const place = { namespace: pull.namespace, name: pull.name };
+  const { memory, withoutSource } = context.planBuilder;
+  const at = { namespace: pull.namespace, name: pull.name };
   const decisionKey = decisionKeyOf(content);
-  const sameFill = memory.backoff.lastFill(refText(place)) === decisionKey;
-  const known = memory.resolutions.of(refText(place), pull, decisionKey);
+  const sameFill = memory.backoff.lastFill(refText(at)) === decisionKey;
+  const known = memory.resolutions.of(refText(at), pull, decisionKey);
   if (known?.conflict !== undefined) {
-    const notice = {
-      kind: "notFilled",
-      reason: known.conflict,
-    } as const;
-    noteForOwner(context, pull, from, "conflict", notice);
+    noteForOwner(place, "conflict", { kind: "notFilled", reason: known.conflict });
     return;
   }
-  if (known || isCurrent(context, pull, content)) {
-    context.planBuilder.withoutSource.current++;
+  if (known || isCurrent(place, content)) {
+    withoutSource.current++;
     return;
   }
   const sameVersion =
@@ -241,7 +184,7 @@ function fillFrom(
   const action = {
     kind: "fill",
     objectKind: pull.kind,
-    place,
+    place: at,
     source: from,
     cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
     reason: because("EntriesDiffer"),
@@ -249,21 +192,18 @@ function fillFrom(
     target: pull,
     content,
   } as const;
-  context.planBuilder.propose(context.planBuilder.withoutSource, "update", action, target.order);
+  context.planBuilder.propose(withoutSource, "update", action, target.order);
 }
 
 // It is unknown for long keys, and where the source's data are not at hand.
-function differs(context: PlanContext, pull: PullingObject, content: Desired): boolean | undefined {
-  if (isCurrent(context, pull, content)) return false;
-  return pull.keys !== undefined && pull.keys.text === undefined ? true : undefined;
+function differs(place: PullPlace, content: Desired): boolean | undefined {
+  if (isCurrent(place, content)) return false;
+  const { keys } = place.pull;
+  return keys !== undefined && keys.text === undefined ? true : undefined;
 }
 
 // All that the source offers is there and recorded as ours, and nothing else is recorded.
-function isCurrent(
-  context: PlanContext,
-  pull: PullingObject,
-  { source, desiredCopy }: Desired,
-): boolean {
+function isCurrent({ context, pull }: PullPlace, { source, desiredCopy }: Desired): boolean {
   if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
   const { entry } = source;
   if (isFilled(pull) && (pull.entry !== entry?.key || pull.list !== entry?.list)) return false;

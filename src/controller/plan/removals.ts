@@ -16,15 +16,20 @@ import type {
   GuardDecision,
   LimitNumbers,
 } from "../state/delete-guard.ts";
-import { type CopyObject, type PullingObject, type PlannerSettings } from "../model/cluster.ts";
+import {
+  recordOn,
+  type CopyObject,
+  type PullingObject,
+  type PlannerSettings,
+} from "../model/cluster.ts";
 import type { UnwantedPlace } from "../state/unwanted-places.ts";
 import { awaited } from "../model/finalizers.ts";
-import type { PlanBuilder } from "./plan-builder.ts";
+import type { Finding, PlanBuilder } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
-import type { Tally } from "../model/verdicts.ts";
+import type { RemovalHoldCause, Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import type { CountedRemoval, EndAction } from "../model/actions.ts";
+import type { CountedAs, CountedRemoval, EndAction } from "../model/actions.ts";
 import { heldBy } from "../model/removal-holds.ts";
 import { type ObjectKind, placeKey } from "../model/kinds.ts";
 
@@ -35,10 +40,7 @@ type Because = {
 };
 
 type CopyEnding = Because & { readonly copy: CopyObject; readonly onDelete: OnDelete };
-type PullEnding = Because & {
-  readonly pull: PullingObject;
-  readonly source: Ref;
-};
+type PullEnding = Because & { readonly pull: PullingObject; readonly source: Ref };
 type Ending = {
   readonly because: Because;
   readonly verdict: "delete" | "release";
@@ -62,22 +64,44 @@ export class Removals {
 
   add(ending: CopyEnding): void {
     const { copy, removalReason, tally } = ending;
+    const { source, sourceUid } = copy.template;
     const verdict = unwantedVerdict(copy.deleting ? "deleting" : "equal", ending.onDelete);
     const place = placeOf(copy);
-    const { source } = copy;
     if (verdict === "wait") {
       const reason = followedBy(removalReason.reason, awaited(copy));
       this.#planBuilder.report(tally, { verdict, place, source, reason });
       return;
     }
-    const decisionKey = `${verdict} ${copy.sourceUid}`;
-    const objectKind = this.#planBuilder.kind;
     const { since, wasWanted } = this.#unwanted(place, source);
-    const removal = this.#countedCopy(copy, removalReason, since, wasWanted);
-    const { cause, reason } = removalReason;
-    const write = { objectKind, place, source, decisionKey, cause, reason, removal };
-    const action = { kind: verdict, target: copy, ...write } as const;
-    this.#add({ because: ending, verdict, action }, since);
+    const isCounted = wasWanted && removalReason.declined !== true;
+    const write = {
+      ...this.#write(place, source, removalReason, isCounted ? "everywhere" : "namespace"),
+      decisionKey: `${verdict} ${sourceUid}`,
+    };
+    this.#countEdit(write, removalReason, since, wasWanted);
+    this.#add(
+      { because: ending, verdict, action: { kind: verdict, target: copy, ...write } },
+      since,
+    );
+  }
+
+  addPull(ending: PullEnding): void {
+    const { pull, source, removalReason } = ending;
+    const place = placeOf(pull);
+    const write = this.#write(place, source, removalReason, "namespace");
+    const removal = { ...write.removal, byEdit: false };
+    const decisionKey = `unfill ${pull.sourceUid ?? ""}`;
+    const action = { kind: "unfill", target: pull, ...write, decisionKey, removal } as const;
+    const { since } = this.#unwanted(place, source);
+    this.#add({ because: ending, verdict: "release", action }, since);
+  }
+
+  #write(place: Ref, source: Ref, removalReason: RemovalReason, countedAs: CountedAs) {
+    const { kind: objectKind } = this.#planBuilder;
+    const { cause, reason, vanished } = removalReason;
+    const key = sourceKey(objectKind, refText(source));
+    const removal = { source: key, countedAs, byEdit: isByEdit(removalReason), vanished };
+    return { objectKind, place, source, cause, reason, removal };
   }
 
   /** Its namespace keeps a copy of `source`, although it accepts nothing new. */
@@ -97,49 +121,16 @@ export class Removals {
     );
   }
 
-  #countedCopy(
-    { source, namespace }: CopyObject,
-    removalReason: RemovalReason,
+  #countEdit(
+    { source, place, removal }: Pick<Ending["action"], "source" | "place" | "removal">,
+    { covered }: RemovalReason,
     since: number,
     wasWanted: boolean,
-  ): CountedRemoval {
-    const { kind, memory } = this.#planBuilder;
-    const { declined = false, covered = false, vanished } = removalReason;
+  ): void {
     const text = refText(source);
-    const byEdit = isByEdit(removalReason);
+    const found = since === this.#planBuilder.memory.shared.beganAt;
     if (covered) this.#edited.declined(text);
-    else if (byEdit) {
-      const found = since === memory.shared.beganAt;
-      this.#edited.removed(text, namespace, wasWanted, found);
-    }
-    const countedAs = wasWanted && !declined ? "everywhere" : "namespace";
-    return { source: sourceKey(kind, text), countedAs, byEdit, vanished };
-  }
-
-  addPull(ending: PullEnding): void {
-    const { pull, source, removalReason } = ending;
-    const decisionKey = `unfill ${pull.sourceUid ?? ""}`;
-    const place = placeOf(pull);
-    const { kind: objectKind } = this.#planBuilder;
-    const { cause, reason, vanished } = removalReason;
-    const action = {
-      kind: "unfill",
-      objectKind,
-      place,
-      source,
-      decisionKey,
-      cause,
-      reason,
-      removal: {
-        source: sourceKey(objectKind, refText(source)),
-        countedAs: "namespace",
-        byEdit: false,
-        vanished,
-      },
-      target: pull,
-    } as const;
-    const { since } = this.#unwanted(place, source);
-    this.#add({ because: ending, verdict: "release", action }, since);
+    else if (removal.byEdit) this.#edited.removed(text, place.namespace, wasWanted, found);
   }
 
   #add(ending: Ending, unwantedSince: number): void {
@@ -150,25 +141,30 @@ export class Removals {
   }
 
   // A removal that is certain to be held afterwards says so already, and when it is made.
-  #wait({ because, verdict, action }: Ending, waiting: RemovalHold): void {
-    const { place, source } = action;
-    const pulling = action.kind === "unfill";
-    const finding = { verdict, place, source, pulling, ...waiting };
+  #wait(ending: Ending, waiting: RemovalHold): void {
+    const { verdict } = ending;
     const { deleteHoldMs } = this.#settings;
-    const hold = deleteHoldMs > 0 ? ownHold(because.removalReason) : undefined;
+    const hold = deleteHoldMs > 0 ? ownHold(ending.because.removalReason) : undefined;
     if (hold === undefined || waiting.verdict !== undefined || waiting.dueAt === undefined) {
-      this.#planBuilder.report(because.tally, finding);
+      this.#report(ending, { verdict, ...waiting });
       return;
     }
     this.#planBuilder.wake(waiting.dueAt);
-    const held = {
-      hold,
-      removal: verdict,
-      entry: action.target.entry,
-      ...lost(because.removalReason),
-    };
     const dueAt = waiting.dueAt + deleteHoldMs;
-    this.#planBuilder.report(because.tally, { ...finding, ...held, dueAt });
+    this.#report(ending, { verdict, reason: waiting.reason, dueAt }, hold);
+  }
+
+  #report(
+    { because, verdict: removal, action }: Ending,
+    finding: Pick<Finding, "verdict" | "reason" | "dueAt">,
+    hold?: RemovalHoldCause,
+  ): void {
+    const { place, source, target } = action;
+    const { cause, succeeded } = because.removalReason;
+    const lost = cause === "gone" && succeeded !== true;
+    const held = hold && { hold, removal, entry: recordOn(target).entry, lost };
+    const pulling = action.kind === "unfill";
+    this.#planBuilder.report(because.tally, { place, source, pulling, ...finding, ...held });
   }
 
   /** All that is due, each with the condition of its own that holds it. */
@@ -211,25 +207,10 @@ export class Removals {
     else this.#planBuilder.propose(because.tally, verdict, action, because.order);
   }
 
-  #hold(
-    { because: ending, verdict: removal, action }: Ending,
-    { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" },
-  ): void {
-    const { removalReason, tally } = ending;
-    const pulling = action.kind === "unfill";
+  #hold(ending: Ending, { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" }): void {
     const why = numbers ? this.#arithmetic(numbers) : heldBy(hold);
-    const reason = followedBy(removalReason.reason, why);
-    const { place, source } = action;
-    const rest = { hold, removal, entry: action.target.entry, ...lost(removalReason) };
-    this.#planBuilder.report(tally, {
-      verdict: "held",
-      place,
-      source,
-      reason,
-      dueAt,
-      pulling,
-      ...rest,
-    });
+    const reason = followedBy(ending.because.removalReason.reason, why);
+    this.#report(ending, { verdict: "held", reason, dueAt }, hold);
     this.#planBuilder.deletesHeld++;
   }
 
@@ -266,10 +247,6 @@ export function* settleRemovals(
 /** The source exists, and does not want the place. */
 function isByEdit({ cause, declined, succeeded }: RemovalReason): boolean {
   return declined !== true && (cause === "unwanted" || succeeded === true);
-}
-
-function lost({ cause, succeeded }: RemovalReason): { readonly lost: boolean } {
-  return { lost: cause === "gone" && succeeded !== true };
 }
 
 function sourceKey(kind: ObjectKind, source: string): string {

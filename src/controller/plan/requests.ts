@@ -206,9 +206,9 @@ function updateOperations(
     ...preconditions(target),
     ...textOperations("labels", labels),
     ...textOperations("annotations", annotations),
-    ...immutability(desiredCopy.immutable, target.immutable),
+    ...immutability(desiredCopy.immutable, target.template.immutable),
     // An immutable copy takes new metadata only. The planner replaces it where its data differ.
-    ...(target.dataDigest === desiredCopy.dataDigest ? [] : newData(payload)),
+    ...(target.template.dataDigest === desiredCopy.dataDigest ? [] : newData(payload)),
   ];
 }
 

@@ -11,15 +11,8 @@ import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { isRead, sourceRank } from "../desired/namespace-rules.ts";
-import {
-  justArrived,
-  readAgain,
-  type Candidate,
-  type PlannedSource,
-  type Sources,
-} from "../desired/sources.ts";
-import { placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
-import { problemText } from "../annotations/rules.ts";
+import type { Candidate, PlannedSource, Sources } from "../desired/sources.ts";
+import { frozenIn, placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { HeldReservation } from "../state/reservations.ts";
 import type { LiveRead } from "../model/actions.ts";
@@ -224,11 +217,8 @@ export class ReservedPlaces {
     };
     switch (status.kind) {
       case "frozen":
-        return waits("frozen", status.reason);
-      case "arrivedDuringPlan":
-        return waits("wait", justArrived(source));
-      case "toBeRead":
-        return waits("wait", readAgain(source));
+      case "wait":
+        return waits(status.kind, status.reason);
       case "notASource":
         return unwanted(because("NotASource", { source: text }));
       case "absent":
@@ -242,12 +232,8 @@ export class ReservedPlaces {
         break;
     }
     const { entry, candidate } = status;
-    if (entry.frozen !== undefined) return waits("frozen", entry.frozen, entry);
-    if (target.excluded !== undefined) return waits("frozen", target.excluded, entry);
-    if (target.accept.kind === "problem") {
-      const problem = problemText(target.accept.problem);
-      return waits("frozen", because("NamespaceInvalid", { problem }), entry);
-    }
+    const frozen = entry.frozen ?? frozenIn(target);
+    if (frozen !== undefined) return waits("frozen", frozen, entry);
     if (!candidate || candidate.source.rule.copyName !== place.name)
       return unwanted(because("NoLongerWanted", { source: text }));
     const want = wantOf(candidate, target);

@@ -64,14 +64,15 @@ export function targetStateOf(
 ): Exclude<TargetState, "absent" | "unmanaged"> {
   if (present.deleting) return "deleting";
   const { desiredCopy } = content;
-  if (present.fingerprint === desiredCopy.fingerprint) return "equal";
-  if (present.type !== desiredCopy.type) return "fixed";
-  const frozen = present.immutable && !(desiredCopy.immutable && sameData(present, content));
+  if (present.template.fingerprint === desiredCopy.fingerprint) return "equal";
+  if (present.template.type !== desiredCopy.type) return "fixed";
+  const frozen =
+    present.template.immutable && !(desiredCopy.immutable && sameData(present, content));
   return frozen ? "fixed" : "different";
 }
 
 function sameData(present: CopyObject, { desiredCopy }: Desired): boolean {
-  return present.dataDigest === desiredCopy.dataDigest;
+  return present.template.dataDigest === desiredCopy.dataDigest;
 }
 
 /** Why a source may not take over the Secret in its way, or undefined if its owner allows it and it fits. */

@@ -3,6 +3,7 @@
 // otherwise by the first sync after five seconds. Repeated removals of one source wait until another line of it
 // may be written. A line names at most 100 places. Removals beyond the room for groups are only counted. Owners
 // are informed as well. If the source no longer exists, no Event can be on it, and the log line is the only record.
+import { recordOn } from "../model/cluster.ts";
 import { reasonText } from "../model/reasons.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
@@ -80,7 +81,7 @@ export class RemovalLog implements SyncHooks {
     const { objectKind, source, place } = action;
     const reason = reasonText(action.reason);
     const subject = `${action.kind} ${placeKey(objectKind, source)}`;
-    const sourceUid = action.target.sourceUid ?? "";
+    const sourceUid = recordOn(action.target).sourceUid ?? "";
     const entry = entryOf(action.target);
     const key = `${subject} ${sourceUid} ${entry ?? ""} ${reason}`;
     const known = this.#groups.get(key);
@@ -162,7 +163,8 @@ export class RemovalLog implements SyncHooks {
 }
 
 // Any user may write any text there.
-function entryOf({ entry }: EndAction["target"]): string | undefined {
+function entryOf(target: EndAction["target"]): string | undefined {
+  const { entry } = recordOn(target);
   return entry !== undefined && isDataKey(entry) ? entry : undefined;
 }
 

@@ -63,7 +63,7 @@ export class Troubles {
     if (became !== "failed" || action.kind === "liveGet") return;
     const { cause, reason } = outcome;
     const isRemoval = action.kind === "delete" || action.kind === "release";
-    const { sourceUid = "", entry } = isRemoval ? action.target : {};
+    const { sourceUid = "", entry } = isRemoval ? action.target.template : {};
     const removal = isRemoval ? { sourceUid, entry } : this.#failing.get(key)?.removal;
     this.#failing.set(key, { trouble: "failed", ...of, cause, reason, dueAt: undefined, removal });
   }

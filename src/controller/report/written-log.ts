@@ -145,5 +145,5 @@ function addNewest(versions: Set<string>, version: string): void {
 /** The field manager that changed the copy after us, from its managedFields. Any client can choose its name. */
 function editorOf(action: Action): string | undefined {
   const isCopy = action.kind === "update" || action.kind === "replace";
-  return isCopy ? action.target.changedBy : undefined;
+  return isCopy ? action.target.template.changedBy : undefined;
 }

@@ -113,7 +113,7 @@ function sourceTrigger(action: Action, code: "Source" | "Start" | "Pull" = "Sour
 
 function editorOf(action: Action): string | undefined {
   const isCopy = action.kind === "update" || action.kind === "replace";
-  return isCopy ? action.target.changedBy : undefined;
+  return isCopy ? action.target.template.changedBy : undefined;
 }
 
 // The last of a full map is the one that was put first.

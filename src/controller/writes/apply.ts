@@ -181,7 +181,7 @@ export class Apply {
     { objectKind, place, target }: Action & { kind: "update" },
     course: Course,
   ): Promise<string | undefined> {
-    if (target.copiedKeys !== undefined) return target.copiedKeys;
+    if (target.template.copiedKeys !== undefined) return target.template.copiedKeys;
     const raw = await this.#live.object(objectKind, place, course.cut);
     if (isVersion(raw, target)) return readRecord(raw);
     if (raw !== undefined) this.#deps.remember(objectKind, raw);
@@ -406,12 +406,12 @@ function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found 
   return (
     found?.role === "copy" &&
     found.uid === judged.uid &&
-    found.sourceUid === judged.sourceUid &&
-    refText(found.source) === refText(judged.source) &&
-    found.onDelete === judged.onDelete &&
-    found.entry === judged.entry &&
+    found.template.sourceUid === judged.template.sourceUid &&
+    refText(found.template.source) === refText(judged.template.source) &&
+    found.template.onDelete === judged.template.onDelete &&
+    found.template.entry === judged.template.entry &&
     // A newer version of secretcast has changed it: the copy is frozen.
-    found.unknownMark === judged.unknownMark
+    found.template.unknownMark === judged.template.unknownMark
   );
 }
 

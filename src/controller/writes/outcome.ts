@@ -143,7 +143,7 @@ export function recordOutcome(
 function isAltered(action: Action, written: CachedObject | undefined): boolean {
   if (!("content" in action) || action.kind === "fill" || written === undefined) return false;
   const { desiredCopy } = action.content;
-  return written.role !== "copy" || written.fingerprint !== desiredCopy?.fingerprint;
+  return written.role !== "copy" || written.template.fingerprint !== desiredCopy?.fingerprint;
 }
 
 // An object is at the place, but it could not be read.

@@ -202,6 +202,6 @@ test("rows and reports are names only: no digest leaves with them", () => {
   const cached = made.cached("team-a/one");
   assert.ok(cached.role === "copy");
   const text = JSON.stringify([result.rows, result.sources]);
-  assert.equal(text.includes(cached.dataDigest), false);
-  assert.equal(text.includes(cached.fingerprint), false);
+  assert.equal(text.includes(cached.template.dataDigest), false);
+  assert.equal(text.includes(cached.template.fingerprint), false);
 });

@@ -79,7 +79,7 @@ test("what has no name or no namespace is no object, and of a type all of 253 ch
     [254, "254 characters"],
   ] as const) {
     const found = readObject({ metadata: copy, type: "x".repeat(length) }, context);
-    assert.equal(found?.role === "copy" && found.type, kept);
+    assert.equal(found?.role === "copy" && found.template.type, kept);
   }
 });
 

@@ -173,7 +173,7 @@ export class ReceiptJournal implements SyncHooks {
       this.#write({ ...receipt, word: isHalf ? "delete" : wordOf(action), why });
       return;
     }
-    const manager = now?.role === "copy" ? now.changedBy : undefined;
+    const manager = now?.role === "copy" ? now.template.changedBy : undefined;
     const why = { kind: "finding", code: this.#findingOf(receipt), manager } as const;
     this.#write({ ...receipt, word: holding ? "found" : "gone", why });
   }

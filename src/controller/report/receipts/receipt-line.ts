@@ -2,7 +2,7 @@
 // Promises: a line contains names, UIDs, versions and codes, never a value. It is ASCII without a line break,
 // so nothing that a user writes can end it or look like another line. Its length is limited.
 import { reasonText, type Reason } from "../../model/reasons.ts";
-import type { CachedObject } from "../../model/cluster.ts";
+import { recordOn, type CachedObject } from "../../model/cluster.ts";
 import type { ObjectKind } from "../../model/kinds.ts";
 import { refText, type Ref } from "../../../text/names.ts";
 import { triggerText, type Trigger } from "../../model/triggers.ts";
@@ -56,12 +56,12 @@ export type Holding = {
 /** Undefined for an object that holds nothing from secretcast. */
 export function holdingOf(object: CachedObject | undefined): Holding | undefined {
   if (object?.role !== "copy" && object?.role !== "pull") return undefined;
-  const { uid, resourceVersion: version, deleting, sourceUid, sourceVersion } = object;
+  const { uid, resourceVersion: version, deleting } = object;
+  const { sourceUid, sourceVersion, entry, keyNames } = recordOn(object);
   const pulling = object.role === "pull";
-  const source = object.role === "pull" ? object.from : object.source;
+  const source = object.role === "pull" ? object.from : object.template.source;
   if (source === undefined || sourceUid === undefined) return undefined;
   if (object.role === "pull" && object.filled === 0) return undefined;
-  const { entry, keyNames } = object;
   return { uid, version, deleting, pulling, source, sourceUid, sourceVersion, entry, keyNames };
 }
 
