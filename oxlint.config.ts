@@ -75,7 +75,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
     packages: [],
   },
   "controller/plan": {
-    from: [...RULES("annotations", "model", "desired", "state"), "text"],
+    from: [...RULES("annotations", "model", "desired", "state"), "kube/json-patch", "text"],
     packages: [],
   },
   "controller/settings": { from: [...RULES("annotations", "model"), "text"], packages: NODE },
@@ -308,6 +308,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "migrate/oldtools",
       "migrate/oldtools/patterns",
       ...RULES("annotations", "model", "desired", "observed", "plan"),
+      "kube/json-patch",
       "text",
     ],
     packages: [],

@@ -11,10 +11,11 @@ import {
 import type { Candidate, PlannedSource, SourceStatus } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
 import { acceptance, frozenIn, wantOf } from "../desired/targets.ts";
-import type { OnDelete } from "../annotations/rules.ts";
-import { refText } from "../../text/names.ts";
+import { problemText, type OnDelete } from "../annotations/rules.ts";
+import type { CopyObject, ListState } from "../model/cluster.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
+import { type Ref, refText } from "../../text/names.ts";
 import { unreadableName } from "../model/verdicts.ts";
-import { answerOfList, type ListAnswer } from "./listed-copy.ts";
 import { consents, type CopyPlace } from "./plan-context.ts";
 
 /** What is done with a copy, as its source decides. */
@@ -131,6 +132,23 @@ function decideAbsent({ context, copy }: CopyPlace, status: SourceStatus): CopyD
   return { kind: "unwanted", onDelete, removalReason };
 }
 
+/** It is another installation's. An own entry may name a source anywhere. */
+export function isOthersCopy({ context: { settings }, copy }: CopyPlace): boolean {
+  const { source, entry, list } = copy.template;
+  const { ownNamespace, sourceList } = settings;
+  const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;
+  return !isListed && isOfOtherInstallation(settings, source.namespace);
+}
+
+/** Whether a copy differs from what its source wants, or undefined where that is unknown. */
+export function differsFrom({ template }: CopyObject, status: SourceStatus): boolean | undefined {
+  if (status.kind !== "entry") return undefined;
+  const { source, content } = status.entry;
+  if (content) return template.fingerprint !== content.desiredCopy.fingerprint;
+  if (source.refusedDigest === undefined) return undefined;
+  return template.sourceUid !== source.uid || template.dataDigest !== source.refusedDigest;
+}
+
 function hold(verdict: "frozen" | "paused" | "wait", reason: Reason): CopyDecision {
   return { kind: "hold", verdict, reason };
 }
@@ -141,4 +159,59 @@ function unwanted(
   follows: RemovalReason["follows"],
 ): Extract<CopyDecision, { kind: "unwanted" }> {
   return { kind: "unwanted", onDelete, removalReason: { cause: "unwanted", reason, follows } };
+}
+
+// What the source list says of a copy that an entry made, or of a pulling Secret that an entry filled.
+// What the list cannot answer removes nothing.
+//   another list made it: it belongs to another installation   it is frozen
+//   an older version did not record the list, and the key is
+//   not in this list                                            it is frozen
+//   the list is deleted, empty, unreadable or turned off        it is frozen
+//   its entry is refused                                        it is frozen
+//   the list has the entry, and it names the same source        the source decides
+//   the list does not have it                                   the source decides, if it is still one by
+//                                                               another entry or its own annotations, else
+//                                                               the place is unwanted
+/** `gone`: under this key the list does not name that source. */
+export type ListAnswer =
+  | { readonly kind: "kept" }
+  | { readonly kind: "gone"; readonly reason: Reason }
+  | { readonly kind: "frozen"; readonly reason: Reason };
+
+export const LIST_SAYS_NOTHING: ListAnswer = { kind: "kept" };
+
+/** The marks `entry` and `list`. */
+type ListMarks = { readonly entry: string | undefined; readonly list: string | undefined };
+
+export function answerOfList(
+  list: ListState | undefined,
+  source: Ref,
+  { entry: key, list: madeBy }: ListMarks,
+): ListAnswer {
+  if (key === undefined) return LIST_SAYS_NOTHING;
+  if (list?.state !== "read") return frozen(list?.reason ?? because("ListMissing"));
+  const own = refText(list.ref);
+  if (madeBy !== undefined && madeBy !== own) {
+    return frozen(because("EntryOfOtherList", { key, other: madeBy, list: own }));
+  }
+  if (isEmpty(list)) {
+    return frozen(because("ListEmpty", { list: own }));
+  }
+  const known = list.get(key);
+  if (madeBy === undefined && !known) {
+    return frozen(because("EntryOfUnknownList", { key, list: own }));
+  }
+  const problem = known?.problems[0] ?? list.of(source)?.problems[0];
+  if (problem) return frozen(because("EntryRefused", { problem: problemText(problem) }));
+  if (list.of(source)?.key === key) return LIST_SAYS_NOTHING;
+  const reason = because("EntryRemoved", { list: own, key, source: refText(source) });
+  return { kind: "gone", reason };
+}
+
+function isEmpty(list: ListState & { state: "read" }): boolean {
+  return list.entries()[Symbol.iterator]().next().done === true;
+}
+
+function frozen(reason: Reason): ListAnswer {
+  return { kind: "frozen", reason };
 }

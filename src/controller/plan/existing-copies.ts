@@ -15,12 +15,11 @@ import {
   unconfirmed,
   type RemovalHold,
 } from "./removal-conditions.ts";
-import { decideCopy, type CopyDecision } from "./copy-source.ts";
+import { decideCopy, differsFrom, isOthersCopy, type CopyDecision } from "./copy-source.ts";
 import { type CopyObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding } from "./plan-builder.ts";
-import type { Candidate, PlannedSource, CandidateGroup, SourceStatus } from "../desired/sources.ts";
-import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
+import type { Candidate, PlannedSource, CandidateGroup } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
@@ -87,14 +86,6 @@ function report(
   context.planBuilder.report(tally, { place, source, ...finding });
 }
 
-// An own entry may name a source anywhere.
-function isOthersCopy({ context: { settings }, copy }: CopyPlace): boolean {
-  const { source, entry, list } = copy.template;
-  const { ownNamespace, sourceList } = settings;
-  const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;
-  return !isListed && isOfOtherInstallation(settings, source.namespace);
-}
-
 // The same source, but the list now makes it a source, or does not: this follows from the list.
 function planKept(place: CopyPlace, holder: Candidate): void {
   const { context, copy } = place;
@@ -117,15 +108,6 @@ function planUnlessHeld(
 
 function verdictOf(copy: CopyObject, { content }: Candidate) {
   return wantedVerdict(targetStateOf(copy, content));
-}
-
-/** Whether a copy differs from what its source wants, or undefined where that is unknown. */
-function differsFrom({ template }: CopyObject, status: SourceStatus): boolean | undefined {
-  if (status.kind !== "entry") return undefined;
-  const { source, content } = status.entry;
-  if (content) return template.fingerprint !== content.desiredCopy.fingerprint;
-  if (source.refusedDigest === undefined) return undefined;
-  return template.sourceUid !== source.uid || template.dataDigest !== source.refusedDigest;
 }
 
 // The order of --source-namespaces decides, not who was first. Within one entry of it the holder keeps
@@ -225,8 +207,7 @@ function planCopy(place: CopyPlace, winner: Candidate, cause: WriteCause): void 
   planBuilder.propose(tally, verdict, action, target.order);
 }
 
-type WriteReason = "CopyEdited" | "SourceReplaced";
-const WHY: Readonly<Partial<Record<WriteCause, WriteReason>>> = {
+const WHY: Readonly<Partial<Record<WriteCause, "CopyEdited" | "SourceReplaced">>> = {
   edited: "CopyEdited",
   handover: "SourceReplaced",
 };

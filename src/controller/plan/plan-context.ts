@@ -1,5 +1,5 @@
 // What planning a single place needs: of the sync that it belongs to, and of the place itself.
-import type { IgnoredObjects } from "./ignored-objects.ts";
+import type { IgnoredObjects } from "./plan-reports.ts";
 import type { Removals } from "./removals.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
 import type { CopyObject, PlannerSettings, PullingObject, ClusterState } from "../model/cluster.ts";

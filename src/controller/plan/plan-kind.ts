@@ -1,7 +1,6 @@
 // The plan of one kind of objects: its places, its pulling objects and its sources. For a place that is
 // current or skipped nothing is allocated.
 import { planExistingCopy } from "./existing-copies.ts";
-import type { IgnoredObjects } from "./ignored-objects.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
@@ -19,21 +18,17 @@ import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
-import {
-  type ListReport,
-  type MetricState,
-  type NamespaceReport,
-  type SourceReport,
-  type VerdictCounts,
-  newTally,
-  addTally,
-  statesOf,
-} from "../model/verdicts.ts";
+import type { ListReport, NamespaceReport } from "../model/verdicts.ts";
 import { ReservedPlaces } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
-import { reportList } from "./list-report.ts";
 import type { PlanContext } from "./plan-context.ts";
-import { publishes, reportOf, unclearNamespaces } from "./plan-reports.ts";
+import {
+  reportKind,
+  reportList,
+  unclearNamespaces,
+  type IgnoredObjects,
+  type KindReport,
+} from "./plan-reports.ts";
 
 /** Objects of one namespace between two yields: a millisecond, and four where each has a row. */
 const OBJECTS_PER_TURN = 1024;
@@ -44,14 +39,6 @@ type Subject = {
   readonly settings: PlannerSettings;
   readonly memory: PlannerState;
   readonly ignored: IgnoredObjects;
-};
-
-export type KindReport = {
-  readonly kind: ObjectKind;
-  readonly counts: VerdictCounts;
-  readonly states: Readonly<Record<MetricState, number>>;
-  readonly others: number;
-  readonly sources: readonly SourceReport[];
 };
 
 /** Its parts are run one after the other, each once. */
@@ -71,22 +58,16 @@ export class KindPlan {
     sources: Sources,
     targets: readonly TargetNamespace[],
   ) {
+    const { offerOf } = clusterState;
+    const removals = new Removals(planBuilder, settings);
     this.planBuilder = planBuilder;
-    this.removals = new Removals(planBuilder, settings);
+    this.removals = removals;
     this.#reserved = new ReservedPlaces(planBuilder, settings, sources, clusterState);
     this.missing = new MissingCopies(planBuilder, settings, this.#reserved);
     this.#clusterState = clusterState;
     this.#sources = sources;
     this.#targets = targets;
-    const { removals } = this;
-    this.#context = {
-      planBuilder,
-      settings,
-      sources,
-      removals,
-      ignored,
-      offerOf: clusterState.offerOf,
-    };
+    this.#context = { planBuilder, settings, sources, removals, ignored, offerOf };
   }
 
   static *begin(
@@ -125,10 +106,12 @@ export class KindPlan {
     yield* planPlaces(this.#targets, this.missing, context);
     const byName = new Map(this.#targets.map((target) => [target.name, target]));
     yield* this.#reserved.settle(byName);
-    yield* inTurns(this.#clusterState.pulls, this.planBuilder, (pull) => {
+    for (const pull of this.#clusterState.pulls) {
       const target = byName.get(pull.namespace);
       if (target && pull.role === "pull") planPullingObject(context, pull, target);
-    });
+      this.planBuilder.pairs++;
+      if (this.planBuilder.turnIsOver()) yield;
+    }
   }
 
   *settleSources(): Generator<undefined, void> {
@@ -155,23 +138,8 @@ export class KindPlan {
     return count;
   }
 
-  *report(): Generator<undefined, KindReport> {
-    const { planBuilder, missing } = this;
-    const sources = this.#sources;
-    const counts = newTally();
-    addTally(counts, planBuilder.withoutSource);
-    const reports: SourceReport[] = [];
-    for (const [index, entry] of sources.entries.entries()) {
-      addTally(counts, entry.tally);
-      const candidate = sources.candidateOf(entry.source);
-      if (publishes(entry)) reports.push(reportOf(planBuilder, entry, candidate, missing));
-      if (index % SOURCES_PER_TURN === 0) yield;
-    }
-    const states = statesOf(counts);
-    // A place counts once: with the verdict of the source that has it.
-    states.conflict -= planBuilder.lost;
-    const { kind, others } = planBuilder;
-    return { kind, counts, states, others, sources: reports };
+  report(): Generator<undefined, KindReport> {
+    return reportKind(this.planBuilder, this.#sources, this.missing);
   }
 
   list(): ListReport {
@@ -275,29 +243,6 @@ function planMissing(
     if (only && !wants(only, target) && !missing.mayKeepIn(target)) only.tally.skip++;
     else missing.judge(group, target, target.secrets.get(copyName));
   }
-}
-
-function* inTurns(
-  secrets: Iterable<CachedObject>,
-  planBuilder: PlanBuilder,
-  judge: (secret: CachedObject) => void,
-): Generator<undefined, void> {
-  const steps = secrets[Symbol.iterator]();
-  while (planSome(steps, planBuilder, judge)) yield;
-}
-
-function planSome(
-  steps: Iterator<CachedObject>,
-  planBuilder: PlanBuilder,
-  judge: (secret: CachedObject) => void,
-): boolean {
-  while (!planBuilder.turnIsOver()) {
-    const step = steps.next();
-    if (step.done) return false;
-    judge(step.value);
-    planBuilder.pairs++;
-  }
-  return true;
 }
 
 // A source none of whose copies is about to be updated has settled: a copy that differs from now on

@@ -15,15 +15,13 @@
 //
 // Objects of different kinds never share a place, so each kind is planned by itself (plan-kind.ts). This file
 // does what they share: the guard against mass deletion, questions to the API server, the order of writes.
-import { IgnoredObjects } from "./ignored-objects.ts";
 import { settleRemovals } from "./removals.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { Proposals } from "./proposals.ts";
 import { KindPlan } from "./plan-kind.ts";
-import { mergedLists } from "./list-report.ts";
-import { unmatchedFlags } from "./unmatched-flags.ts";
-import { type Plan, newTally, addTally, statesOf } from "../model/verdicts.ts";
+import { IgnoredObjects, NO_LIST_REPORT, unmatchedFlags } from "./plan-reports.ts";
+import { type ListReport, type Plan, newTally, addTally, statesOf } from "../model/verdicts.ts";
 
 /**
  * Yields every few thousand pairs, so that its driver can let the event loop run. What the cache learns
@@ -87,6 +85,17 @@ function* merged(
     deletesHeld: sum(passes, ({ deletesHeld }) => deletesHeld),
     pairs: sum(passes, ({ pairs }) => pairs),
     nextAt: next.length > 0 ? Math.min(...next) : undefined,
+  };
+}
+
+// The reports of all kinds in one.
+function mergedLists(reports: readonly ListReport[]): ListReport {
+  const [first = NO_LIST_REPORT] = reports;
+  return {
+    ...first,
+    entries: sum(reports, ({ entries }) => entries),
+    refused: reports.flatMap(({ refused }) => refused),
+    absent: reports.flatMap(({ absent }) => absent),
   };
 }
 

@@ -5,14 +5,6 @@ import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
 import { MOST_LASTING } from "../state/reservations.ts";
 import type { SharedState } from "../state/planner-state.ts";
 import { placeKey } from "../model/kinds.ts";
-import {
-  type Ordered,
-  listsBySource,
-  alternate,
-  takeTurns,
-  longestDue,
-  youngestFirst,
-} from "./action-order.ts";
 import { type Action, isEnding } from "../model/actions.ts";
 
 // From this age on, younger writes do not all overtake a write: half of the writes that start are
@@ -149,4 +141,76 @@ export class Proposals {
       ];
     });
   }
+}
+
+type Ordered = {
+  readonly action: Action;
+  readonly order: number;
+  /** When it became due. */
+  readonly since: number;
+};
+
+const ACTIONS_PER_TURN = 8192;
+
+/** By source and its kind. */
+function listsBySource(bySource: ReadonlyMap<string, Ordered[]>): readonly (readonly Ordered[])[] {
+  return [...bySource.keys()].toSorted().map((key) => bySource.get(key) ?? []);
+}
+
+/** All of `young`, with one of `old` after each while any are left, without duplicates. */
+function* alternate(
+  young: readonly Ordered[],
+  old: readonly Ordered[],
+  oldFirst: boolean,
+): Generator<undefined, readonly Action[]> {
+  if (old.length === 0) return young.map(({ action }) => action);
+  const taken = new Set<Ordered>();
+  const actions: Action[] = [];
+  const take = (ordered: Ordered): boolean => {
+    if (taken.has(ordered)) return false;
+    taken.add(ordered);
+    actions.push(ordered.action);
+    return true;
+  };
+  let next = 0;
+  const takeOldest = (): void => {
+    while (next < old.length) {
+      const oldest = old[next++];
+      if (oldest && take(oldest)) return;
+    }
+  };
+  if (oldFirst) takeOldest();
+  for (const [index, ordered] of young.entries()) {
+    if (index % ACTIONS_PER_TURN === 0) yield;
+    if (take(ordered)) takeOldest();
+  }
+  return actions;
+}
+
+function* takeTurns(
+  lists: readonly (readonly Ordered[])[],
+  first: (a: Ordered, b: Ordered) => number,
+  into: Ordered[],
+): Generator<undefined, void> {
+  let waiting: (readonly Ordered[])[] = [];
+  for (const list of lists) {
+    waiting.push(list.toSorted(first));
+    yield;
+  }
+  for (let round = 0; waiting.length > 0; round++) {
+    for (const list of waiting) {
+      const turn = list[round];
+      if (turn && into.push(turn) % ACTIONS_PER_TURN === 0) yield;
+    }
+    waiting = waiting.filter((list) => list.length > round + 1);
+  }
+}
+
+function longestDue(a: Ordered, b: Ordered): number {
+  return a.since === b.since ? youngestFirst(a, b) : a.since - b.since;
+}
+
+function youngestFirst(a: Ordered, b: Ordered): number {
+  if (a.order !== b.order) return a.order - b.order;
+  return a.action.place.name < b.action.place.name ? -1 : 1;
 }

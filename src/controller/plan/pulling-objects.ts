@@ -18,7 +18,8 @@ import type { TargetNamespace } from "../desired/targets.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
+import type { PullResult } from "../state/planner-state.ts";
+import { answerOfList, LIST_SAYS_NOTHING } from "./copy-source.ts";
 import { consents, type PlanContext } from "./plan-context.ts";
 import type { Finding } from "./plan-builder.ts";
 import { type Desired, decisionKeyOf } from "../model/actions.ts";
@@ -168,8 +169,9 @@ function fillFrom(place: PullPlace, content: Desired): void {
   const { memory, withoutSource } = context.planBuilder;
   const at = { namespace: pull.namespace, name: pull.name };
   const decisionKey = decisionKeyOf(content);
-  const sameFill = memory.backoff.lastFill(refText(at)) === decisionKey;
-  const known = memory.resolutions.of(refText(at), pull, decisionKey);
+  const sameFill = memory.lastFills.get(refText(at)) === decisionKey;
+  const result = memory.pullResults.get(refText(at));
+  const known = result && isOf(result, pull, decisionKey) ? result : undefined;
   if (known?.conflict !== undefined) {
     noteForOwner(place, "conflict", { kind: "notFilled", reason: known.conflict });
     return;
@@ -193,6 +195,12 @@ function fillFrom(place: PullPlace, content: Desired): void {
     content,
   } as const;
   context.planBuilder.propose(withoutSource, "update", action, target.order);
+}
+
+function isOf(result: PullResult, pull: PullingObject, decisionKey: string): boolean {
+  const { uid, resourceVersion } = result;
+  const isSame = uid === pull.uid && resourceVersion === pull.resourceVersion;
+  return isSame && result.decisionKey === decisionKey;
 }
 
 // It is unknown for long keys, and where the source's data are not at hand.

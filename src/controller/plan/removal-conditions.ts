@@ -49,8 +49,8 @@ export function sourceGone(
 ): RemovalReason {
   const key = `${refText(ref)} ${uid}`;
   const { memory, now } = planBuilder;
-  const since = memory.absent.of(key, now);
-  const seen = memory.gone.has(uid, now) || sources.hasUid(uid);
+  const since = memory.absent.of(key, () => now);
+  const seen = memory.gone.touchKnown(uid, now) || sources.hasUid(uid);
   return {
     cause: "gone",
     reason,

@@ -22,7 +22,7 @@ import {
   type PullingObject,
   type PlannerSettings,
 } from "../model/cluster.ts";
-import type { UnwantedPlace } from "../state/unwanted-places.ts";
+import type { UnwantedPlace } from "../state/planner-state.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding, PlanBuilder } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
@@ -116,9 +116,9 @@ export class Removals {
 
   #unwanted(place: Ref, source: Ref): UnwantedPlace {
     const { memory, now } = this.#planBuilder;
-    return memory.unwanted.of(refText(place), now, () =>
-      memory.wants.wasWanted(refText(source), place),
-    );
+    return memory.unwanted.of(refText(place), () => {
+      return { since: now, wasWanted: memory.wants.wasWanted(refText(source), place) };
+    });
   }
 
   #countEdit(

@@ -2,7 +2,7 @@
 // an existing object carries its UID and resourceVersion, so it cannot hit another object or another
 // version than the one that was judged. Updates are patches: what they do not name stays, so labels,
 // annotations, owner references and finalizers of others survive.
-import { preconditions, textOperations, type Operation } from "./json-patch.ts";
+import { preconditions, textOperations, type Operation } from "../../kube/json-patch.ts";
 import { parseRecord } from "../desired/copied-metadata.ts";
 import { KINDS } from "../model/kinds.ts";
 import { type CopyObject, type SourcePayload } from "../model/cluster.ts";
@@ -53,41 +53,6 @@ export function copyRequests(
     case "adopt":
       return [jsonPatch(place, adoptOperations(action, payload))];
   }
-}
-
-/** A Secret of another tool that holds what a copy of ours would. */
-export type ClaimedObject = Ref &
-  Version & {
-    readonly immutable: boolean;
-    /** Has a map of labels, of annotations. */
-    readonly labelled: boolean;
-    readonly annotated: boolean;
-  };
-
-/**
- * Makes it a copy of ours, and leaves its data and all that is not ours as they are, except what `others`
- * remove.
- */
-export function claimRequest(
-  target: ClaimedObject,
-  content: Desired,
-  payload: SourcePayload,
-  others: readonly Operation[] = [],
-): ObjectRequest {
-  const { namespace, name, labelled, annotated } = target;
-  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
-  return jsonPatch({ namespace, name }, [
-    ...preconditions(target),
-    ...textOperations("labels", labels, labelled),
-    ...textOperations(
-      "annotations",
-      annotationsOf({ namespace, name }, content, payload),
-      annotated,
-    ),
-    // What is immutable stays so.
-    ...immutability(content.desiredCopy.immutable || target.immutable, target.immutable),
-    ...others,
-  ]);
 }
 
 export function endRequests(action: RemovalAction): readonly ObjectRequest[] {
@@ -191,40 +156,61 @@ function withoutNulls(patch: Patch): Readonly<Record<string, string>> {
   );
 }
 
-type Of<K extends Action["kind"]> = Extract<Action, { kind: K }>;
-
 function updateOperations(
-  { place, content, target }: Of<"update">,
+  { target, content }: CopyAction & { kind: "update" },
   payload: SourcePayload,
   recorded: string,
 ): readonly Operation[] {
-  const { desiredCopy } = content;
+  const { namespace, name, uid, resourceVersion, template } = target;
+  const { immutable, dataDigest } = template;
   const before = parseRecord(recorded);
-  const labels = { ...nulls(before.labels), ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
-  const annotations = { ...nulls(before.annotations), ...annotationsOf(place, content, payload) };
+  const removed = { labels: nulls(before.labels), annotations: nulls(before.annotations) };
   return [
-    ...preconditions(target),
-    ...textOperations("labels", labels),
-    ...textOperations("annotations", annotations),
-    ...immutability(desiredCopy.immutable, target.template.immutable),
+    ...copyOperations(
+      { namespace, name, uid, resourceVersion, immutable },
+      content,
+      payload,
+      removed,
+    ),
     // An immutable copy takes new metadata only. The planner replaces it where its data differ.
-    ...(target.template.dataDigest === desiredCopy.dataDigest ? [] : newData(payload)),
+    ...(dataDigest === content.desiredCopy.dataDigest ? [] : newData(payload)),
   ];
 }
 
 function adoptOperations(
-  { place, content, target }: Of<"adopt">,
+  { target, content }: CopyAction & { kind: "adopt" },
   payload: SourcePayload,
 ): readonly Operation[] {
-  const annotations = annotationsOf(place, content, payload);
-  annotations[annotationKey("adopt")] = null;
-  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  const present = { ...target, immutable: false, labelled: target.adopt?.labelled };
+  const removed = { annotations: nulls([annotationKey("adopt")]) };
+  return [...copyOperations(present, content, payload, removed), ...newData(payload)];
+}
+
+/** An object that is to be a copy. */
+type Existing = Ref &
+  Version & {
+    readonly immutable: boolean;
+    /** false: it has no map of labels, or of annotations. */
+    readonly labelled?: boolean | undefined;
+    readonly annotated?: boolean;
+  };
+
+/** Makes it a copy, except for its data, and removes `removed`. What is not ours stays as it is. */
+export function copyOperations(
+  present: Existing,
+  content: Desired,
+  payload: SourcePayload,
+  removed: { readonly labels?: Patch; readonly annotations?: Patch } = {},
+): readonly Operation[] {
+  const labels = { ...removed.labels, ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  const annotations = { ...removed.annotations, ...annotationsOf(present, content, payload) };
+  // What is immutable stays so.
+  const fixes = content.desiredCopy.immutable && !present.immutable;
   return [
-    ...preconditions(target),
-    ...textOperations("labels", labels, target.adopt?.labelled),
-    ...textOperations("annotations", annotations),
-    ...immutability(content.desiredCopy.immutable, false),
-    ...newData(payload),
+    ...preconditions(present),
+    ...textOperations("labels", labels, present.labelled),
+    ...textOperations("annotations", annotations, present.annotated),
+    ...(fixes ? [{ op: "add", path: "/immutable", value: true } as const] : []),
   ];
 }
 
@@ -267,10 +253,6 @@ function withoutEmpty(fields: Readonly<Record<string, Readonly<Record<string, st
 
 function version({ uid, resourceVersion }: Version): Version {
   return { uid, resourceVersion };
-}
-
-function immutability(wanted: boolean, present: boolean): readonly Operation[] {
-  return wanted === present ? [] : [{ op: "add", path: "/immutable", value: wanted }];
 }
 
 // In place of all that was there, in every field.

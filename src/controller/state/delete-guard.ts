@@ -10,6 +10,7 @@
 // milliseconds of a monotonic clock.
 import type { CountedAs, EndAction, SourceAbsence } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
+import { AskedFor } from "./asked-for.ts";
 import { type OfVanished, RecentRemovals } from "./recent-removals.ts";
 
 /** A removal that is due: its grace is over and the API server has confirmed it. */
@@ -56,7 +57,7 @@ const FEWEST_OF_SHARE = 10;
 
 export class DeleteGuard {
   /** Since when each place has been due. */
-  #due = new Map<string, number>();
+  readonly #due = new AskedFor<number>();
   readonly recent = new RecentRemovals();
   #exempt: SourceAbsence | undefined;
 
@@ -66,16 +67,15 @@ export class DeleteGuard {
     guard: DeleteGuardLimits,
     now: number,
   ): readonly GuardDecision[] {
-    const since = new Map<string, number>();
-    for (const { place } of due) since.set(place, this.#due.get(place) ?? now);
-    this.#due = since;
+    this.#due.beginPass();
+    const since = due.map(({ place }) => this.#due.of(place, () => now));
     this.recent.forget(now - guard.holdMs);
     if (guard.holdMs === 0) return due.map(() => GO);
     const beyond = this.#beyondLimit(due, guard, now);
-    return due.map((one) => {
+    return due.map((one, index) => {
       const numbers = one.hold === undefined ? beyond(one) : undefined;
       const hold = one.hold ?? (numbers && "limit");
-      const until = (since.get(one.place) ?? now) + guard.holdMs;
+      const until = (since[index] ?? now) + guard.holdMs;
       if (hold === undefined || until <= now) return GO;
       return { kind: "held", until, hold, ...(numbers && { numbers }) };
     });

@@ -3,15 +3,13 @@
 // it since when something has been so. apply reports the result of each action to it.
 // Every `now` is milliseconds of a monotonic clock, every `random` uniform in [0, 1).
 import { Ages } from "./ages.ts";
-import { GoneSources } from "./gone-sources.ts";
+import { AskedFor } from "./asked-for.ts";
+import { RecentTimes } from "./recent-times.ts";
 import { WriteBackoff, type Failure } from "./write-backoff.ts";
-import { Resolutions, type Resolution } from "./resolutions.ts";
 import { DeleteGuard } from "./delete-guard.ts";
 import { LiveReads } from "./live-reads.ts";
 import { Reservations } from "./reservations.ts";
-import { Since } from "./since.ts";
 import { SourceHomes } from "./source-homes.ts";
-import { UnwantedPlaces } from "./unwanted-places.ts";
 import type {
   CopyObject,
   DesiredCopy,
@@ -25,6 +23,7 @@ import type { GlobList } from "../../text/globs.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
+import type { Reason } from "../model/reasons.ts";
 
 /** A positive entry of a flag that lists namespaces. */
 export type FlagEntry = {
@@ -77,13 +76,31 @@ export type RememberedConsent = {
   readonly allows: boolean;
 };
 
+/** Since when a place has been unwanted. `wasWanted`: its source wanted it before, so nobody forged the copy. */
+export type UnwantedPlace = { readonly since: number; readonly wasWanted: boolean };
+
+/** What a live look at a pulling Secret showed, for one version of it and of what it is filled with. */
+export type PullResult = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** As Action.decisionKey. */
+  readonly decisionKey: string;
+  /** Why it does not have all that the source gives, or undefined if it has. */
+  readonly conflict: Reason | undefined;
+};
+
+/** Beyond this many deleted sources, those unnamed for longest are forgotten. Their copies count as any others. */
+const MOST_GONE = 10_000;
+/** Copies that were in flight when their source was deleted are long in the cache by then. */
+const UNNAMED_MS = 10 * 60_000;
+
 export class PlannerState {
   /** What this kind shares with the others. */
   readonly shared: SharedState;
   readonly backoff = new WriteBackoff();
   /** Since when each absent source has been absent. */
-  readonly absent = new Since();
-  readonly unwanted = new UnwantedPlaces();
+  readonly absent = new AskedFor<number>();
+  readonly unwanted = new AskedFor<UnwantedPlace>();
   readonly homes = new SourceHomes();
   /** How many copies each source had before an edit removed some. By "NAMESPACE/NAME". */
   editedFrom: ReadonlyMap<string, number> = new Map();
@@ -91,7 +108,9 @@ export class PlannerState {
   emptied: ReadonlySet<string> = new Set();
   /** Since when each row and report has been so, to a tenth of a second. */
   readonly standing = new Ages(100);
-  readonly resolutions = new Resolutions();
+  readonly pullResults = new AskedFor<PullResult>();
+  /** Decision keys of the last fills. A record of a fill may have been removed since. */
+  readonly lastFills = new AskedFor<string>();
   readonly wants = new Wants();
   /** Whether a source consents to what names it, for as long as both objects live. */
   readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
@@ -102,8 +121,11 @@ export class PlannerState {
   >();
   /** By a source's UID, the fingerprint that all its copies had when a sync last found them so. */
   settled: ReadonlyMap<string, string> = new Map();
-  /** Sources that the cache held before, and does not hold now. */
-  readonly gone = new GoneSources();
+  /**
+   * UIDs of deleted sources that the cache once held, and when a copy last named each. The decision about those
+   * copies then does not follow from a cache that never held their source.
+   */
+  readonly gone = new RecentTimes(UNNAMED_MS, MOST_GONE);
   /** UIDs of the sources that the last sync held for their fan-out. */
   held: ReadonlySet<string> = new Set();
   /** When each was found so, for a minute (ms, monotonic). */
@@ -144,7 +166,7 @@ export class PlannerState {
         this.#repaired(action, place, now, random, altered);
         return;
       case "fill":
-        this.backoff.filled(place, action.decisionKey);
+        this.lastFills.note(place, action.decisionKey);
         if (altered || !isRefill || this.backoff.refilled(place, now))
           this.#repaired(action, place, now, random, altered);
     }
@@ -156,11 +178,6 @@ export class PlannerState {
       const { objectKind: kind, source, place: where } = action;
       this.#fights.push({ kind, place: where, source, altered, pulling: action.kind === "fill" });
     }
-  }
-
-  /** A pulling Secret was looked at, or what a fill left of it. */
-  resolved(place: Ref, resolution: Resolution): void {
-    this.resolutions.learn(refText(place), resolution);
   }
 
   failed(action: Action, failure: Failure, now: number, random: number): void {
@@ -206,13 +223,13 @@ export class PlannerState {
     this.unwanted.beginPass();
     this.homes.beginPass();
     this.standing.beginPass();
-    this.resolutions.beginPass();
+    this.pullResults.beginPass();
+    this.lastFills.beginPass();
   }
 
   /** Ends the sync that began at `now`. */
   endPass(inFlight: ReadonlySet<string>, now: number): void {
-    this.gone.endPass(now);
+    this.gone.expire(now);
     this.backoff.endPass(inFlight);
-    this.resolutions.endPass(inFlight);
   }
 }

@@ -2,6 +2,7 @@
 // Namespace or of the source list's entry. Receipts and Events name it. Promises:
 // - It is a memory of changes and decides nothing.
 // - It holds a limited number of changes. A forgotten change counts as one before the start.
+import { LruMap } from "../../kube/lru.ts";
 import type { Action } from "../model/actions.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
@@ -16,9 +17,9 @@ type Change = { readonly order: number; readonly trigger: Trigger };
 type SourceChange = { readonly order: number; readonly ruleOrder: number };
 
 export class RecentChanges {
-  readonly #sources = new Map<string, SourceChange>();
-  readonly #namespaces = new Map<string, Change>();
-  readonly #entries = new Map<string, number>();
+  readonly #sources = new LruMap<string, SourceChange>(MOST_CHANGES);
+  readonly #namespaces = new LruMap<string, Change>(MOST_CHANGES);
+  readonly #entries = new LruMap<string, number>(MOST_CHANGES);
   /** Counts changes, so that the later one is known without a clock. */
   #order = 0;
   #active = false;
@@ -33,19 +34,19 @@ export class RecentChanges {
     if (!this.#active || !place) return;
     const key = placeKey(kind, place);
     const order = ++this.#order;
-    const ruleOrder = hasOldRule(old, now) ? (this.#sources.get(key)?.ruleOrder ?? 0) : order;
-    put(this.#sources, key, { order, ruleOrder });
+    const ruleOrder = hasOldRule(old, now) ? (this.#sources.peek(key)?.ruleOrder ?? 0) : order;
+    this.#sources.set(key, { order, ruleOrder });
   }
 
   onNamespace(before: Namespace | undefined, now: Namespace | undefined): void {
     if (!this.#active || !now) return;
     const trigger =
       before?.uid === now.uid ? changeOf(before, now) : { code: "Namespace" as const };
-    if (trigger) put(this.#namespaces, now.name, { order: ++this.#order, trigger });
+    if (trigger) this.#namespaces.set(now.name, { order: ++this.#order, trigger });
   }
 
   onEntry(kind: ObjectKind, source: Ref): void {
-    if (this.#active) put(this.#entries, placeKey(kind, source), ++this.#order);
+    if (this.#active) this.#entries.set(placeKey(kind, source), ++this.#order);
   }
 
   triggerOf(action: Action): Trigger {
@@ -68,16 +69,16 @@ export class RecentChanges {
 
   #ofContent(action: Action): Trigger {
     const key = placeKey(action.objectKind, action.source);
-    const changed = this.#sources.get(key)?.order ?? 0;
-    if ((this.#entries.get(key) ?? 0) > changed) return { code: "Entry" };
+    const changed = this.#sources.peek(key)?.order ?? 0;
+    if ((this.#entries.peek(key) ?? 0) > changed) return { code: "Entry" };
     return sourceTrigger(action);
   }
 
   #latest(action: Action): Trigger {
     const key = placeKey(action.objectKind, action.source);
-    const ofRule = this.#sources.get(key)?.ruleOrder ?? 0;
-    const ofEntry = this.#entries.get(key) ?? 0;
-    const ofNamespace = this.#namespaces.get(action.place.namespace);
+    const ofRule = this.#sources.peek(key)?.ruleOrder ?? 0;
+    const ofEntry = this.#entries.peek(key) ?? 0;
+    const ofNamespace = this.#namespaces.peek(action.place.namespace);
     const latest = Math.max(ofRule, ofEntry, ofNamespace?.order ?? 0);
     // The owner of a pulling object asks by `from`, whenever its source was there before.
     if (latest === 0) return sourceTrigger(action, action.kind === "fill" ? "Pull" : "Start");
@@ -114,12 +115,4 @@ function sourceTrigger(action: Action, code: "Source" | "Start" | "Pull" = "Sour
 function editorOf(action: Action): string | undefined {
   const isCopy = action.kind === "update" || action.kind === "replace";
   return isCopy ? action.target.template.changedBy : undefined;
-}
-
-// The last of a full map is the one that was put first.
-function put<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST_CHANGES && oldest !== undefined) map.delete(oldest);
 }

@@ -2,6 +2,7 @@
 // deletes a namespace seldom means the copies elsewhere. The namespace may have been created again since,
 // so what counts is the UID that it had when a source was last seen there. Sources for which no sync asks
 // are forgotten.
+import { LruMap } from "../../kube/lru.ts";
 import type { Namespace } from "../model/cluster.ts";
 
 /** Beyond this many, namespaces in which no source has been for longest are forgotten. */
@@ -9,13 +10,13 @@ const MOST_NAMESPACES = 10_000;
 
 export class SourceHomes {
   /** UIDs of the namespaces in which a source was seen, the latest last. */
-  readonly #uids = new Map<string, string>();
+  readonly #uids = new LruMap<string, string>(MOST_NAMESPACES);
   #lost: ReadonlySet<string> = new Set();
   #current = new Set<string>();
 
   /** `key`: of the deleted source. `namespace`: its own, as it is now. */
   isLost(key: string, name: string, namespace: Namespace | undefined): boolean {
-    const uid = this.#uids.get(name);
+    const uid = this.#uids.peek(name);
     const lost =
       this.#lost.has(key) ||
       namespace === undefined ||
@@ -32,11 +33,6 @@ export class SourceHomes {
 
   /** A source is in this namespace. Called after all deleted sources were judged. */
   note({ name, uid }: Namespace): void {
-    this.#uids.delete(name);
     this.#uids.set(name, uid);
-    for (const oldest of this.#uids.keys()) {
-      if (this.#uids.size <= MOST_NAMESPACES) return;
-      this.#uids.delete(oldest);
-    }
   }
 }

@@ -5,6 +5,8 @@
 import { because, type Reason } from "../model/reasons.ts";
 import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
 import { EarlyTries } from "./early-tries.ts";
+import { FIGHT_REPAIRS, Fights } from "./fights.ts";
+import { RecentTimes } from "./recent-times.ts";
 
 /**
  * After a 409: the cache is about to catch up, so this is not a failure. The wait grows while the cache
@@ -16,14 +18,7 @@ const LONGEST_STALE_RETRY_MS = 5000;
 /** A flapping source costs at most one write a place in this time. */
 const WRITE_DISTANCE_MS = 1000;
 
-/** No GitOps tool applies more often: Flux and Argo CD take ten seconds at least. */
-const REFILL_DISTANCE_MS = 5000;
-
-const FIGHT_WINDOW_MS = 60_000;
-const FIGHT_REPAIRS = 5;
 const FIRST_FIGHT_BACKOFF_MS = 30_000;
-/** A fight is over when nobody undid our repair for this long. */
-const FIGHT_OVER_MS = 10 * 60_000;
 /** Failures that pass by themselves: the API server had no room, gave no answer in time, or none at all. */
 const PASSING: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailable"]);
 /** Why a write failed. */
@@ -72,7 +67,6 @@ export type Uncached = {
   /** Why the last look failed. */
   readonly unread: string | undefined;
 };
-type Repairs = { readonly times: readonly number[]; readonly level: number };
 
 /** Whether a write of these inputs takes a copy away. */
 function isEnding(decisionKey: string): boolean {
@@ -83,15 +77,10 @@ export class WriteBackoff {
   #troubles = new Map<string, PlaceBackoff>();
   readonly #early = new EarlyTries();
   #uncached = new Map<string, Uncached>();
-  /** When each place was last written or a write failed there, in the order of time. */
-  readonly #written = new Map<string, number>();
-  readonly #repairs = new Map<string, Repairs>();
-  /** When each place was last refilled, in the order of time. */
-  readonly #refilled = new Map<string, number>();
+  /** When each place was last written or a write failed there. */
+  readonly #written = new RecentTimes(WRITE_DISTANCE_MS);
+  readonly #fights = new Fights();
   readonly #vanished = new Set<string>();
-  /** Decision keys of pulling Secrets that this sync, and the one before it, found incomplete or complete. */
-  #filled = new Map<string, string>();
-  #filledBefore: ReadonlyMap<string, string> = new Map();
   #now = 0;
   /** Places that the sync now running has asked for. */
   #asked = new Set<string>();
@@ -120,9 +109,8 @@ export class WriteBackoff {
 
   /** Earliest time of the next write at `place`, or undefined: any. */
   nextWriteAt(place: string, now: number): number | undefined {
-    const written = this.#written.get(place);
-    if (written === undefined || now - written >= WRITE_DISTANCE_MS) return undefined;
-    return written + WRITE_DISTANCE_MS;
+    const written = this.#written.at(place, now);
+    return written === undefined ? undefined : written + WRITE_DISTANCE_MS;
   }
 
   /** `source`: as "NAMESPACE/NAME". */
@@ -141,7 +129,7 @@ export class WriteBackoff {
     const waitMs = throttled
       ? throttledBackoffMs(random, failure.retryAfterMs)
       : backoffMs(attempts, random);
-    this.#touch(place, now);
+    this.#written.touch(place, now);
     this.#set(place, {
       kind: "failed",
       decisionKey,
@@ -242,12 +230,7 @@ export class WriteBackoff {
     this.#troubles.delete(place);
     this.#uncached.delete(place);
     this.#vanished.delete(place);
-    this.#touch(place, now);
-  }
-
-  #touch(place: string, now: number): void {
-    this.#written.delete(place);
-    this.#written.set(place, now);
+    this.#written.touch(place, now);
   }
 
   /**
@@ -261,27 +244,21 @@ export class WriteBackoff {
     random: number,
     certain = false,
   ): boolean {
-    const before = this.#repairs.get(place);
-    const last = before?.times.at(-1) ?? Number.NEGATIVE_INFINITY;
-    const level = now - last > FIGHT_OVER_MS ? 0 : (before?.level ?? 0);
-    const recent = (before?.times ?? []).filter((time) => now - time < FIGHT_WINDOW_MS);
-    const times = [...recent, now];
-    const fight = certain || level > 0 || times.length > FIGHT_REPAIRS;
-    this.#repairs.set(place, { times, level: fight ? level + 1 : 0 });
-    if (!fight) return false;
+    const attempts = this.#fights.repaired(place, now, certain);
+    if (attempts === 0) return false;
     this.#set(place, {
       kind: "fight",
       decisionKey,
-      until: now + backoffMs(level + 1, random, FIRST_FIGHT_BACKOFF_MS),
+      until: now + backoffMs(attempts, random, FIRST_FIGHT_BACKOFF_MS),
       triedAt: now,
-      attempts: level + 1,
+      attempts,
       reason: certain
         ? because("ChangedByWebhook")
         : because("ChangedRepeatedly", { repairs: FIGHT_REPAIRS }),
       stales: 0,
       failures: 0,
     });
-    return level === 0;
+    return attempts === 1;
   }
 
   /** Somebody else deleted the copy that was at `place`. */
@@ -295,47 +272,18 @@ export class WriteBackoff {
     return true;
   }
 
-  /**
-   * Entries of a pulling Secret were filled again after a manifest had emptied them. True: that was so less than
-   * five seconds ago as well. A GitOps tool takes longer from one apply to the next, so this is a fight.
-   */
+  /** Whether refilling the place is a fight (fights.ts). */
   refilled(place: string, now: number): boolean {
-    const before = this.#refilled.get(place);
-    this.#refilled.delete(place);
-    this.#refilled.set(place, now);
-    return before !== undefined && now - before < REFILL_DISTANCE_MS;
-  }
-
-  /** A pulling Secret was filled. */
-  filled(place: string, decisionKey: string): void {
-    this.#filled.set(place, decisionKey);
-  }
-
-  /** The inputs of the last fill, for as long as each sync asks: its record may have been taken off. */
-  lastFill(place: string): string | undefined {
-    const decisionKey = this.#filled.get(place) ?? this.#filledBefore.get(place);
-    if (decisionKey !== undefined) this.#filled.set(place, decisionKey);
-    return decisionKey;
+    return this.#fights.refilled(place, now);
   }
 
   beginPass(now: number): void {
     this.#now = now;
     this.#asked = new Set();
-    this.#filledBefore = this.#filled;
-    this.#filled = new Map();
     for (const [place, write] of this.#early.due(this.#failures(), now))
       this.#troubles.set(place, write);
-    for (const [place, time] of this.#written) {
-      if (now - time < WRITE_DISTANCE_MS) break;
-      this.#written.delete(place);
-    }
-    for (const [place, time] of this.#refilled) {
-      if (now - time < REFILL_DISTANCE_MS) break;
-      this.#refilled.delete(place);
-    }
-    for (const [place, { times }] of this.#repairs) {
-      if (now - (times.at(-1) ?? 0) > FIGHT_OVER_MS) this.#repairs.delete(place);
-    }
+    this.#written.expire(now);
+    this.#fights.expire(now);
   }
 
   /** Forgets what this sync did not ask for, except places in flight, for which it does not ask. */

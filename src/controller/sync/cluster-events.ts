@@ -61,7 +61,7 @@ export class ClusterEvents {
     this.#pool.touch(place, old);
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
-      memory.gone.add(old.uid, this.#deps.clock.monotonic());
+      memory.gone.touch(old.uid, this.#deps.clock.monotonic());
     if (published) {
       for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, secret);
       return "urgent";

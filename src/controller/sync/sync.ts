@@ -6,7 +6,8 @@
 // - A failed write belongs to its place and does not fail the sync.
 // - While writes wait, a new event causes a new plan that replaces them.
 // A sync is settled if it found nothing to write and no write is in flight.
-import type { Apply, Course } from "../writes/apply.ts";
+import type { Apply } from "../writes/apply.ts";
+import type { Course } from "../writes/write-requests.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import {
   type CachedObject,

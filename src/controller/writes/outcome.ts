@@ -7,8 +7,8 @@ import { isWatched, KINDS, placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";
 import { shownUid, versionOf } from "../state/live-reads.ts";
 import { objectOf, stringOf } from "../model/unstructured.ts";
-import type { Resolution } from "../state/resolutions.ts";
-import type { Ref } from "../../text/names.ts";
+import type { PullResult } from "../state/planner-state.ts";
+import { type Ref, refText } from "../../text/names.ts";
 import { isCopying, type Action, type LiveRead } from "../model/actions.ts";
 
 export type Outcome =
@@ -18,12 +18,12 @@ export type Outcome =
       readonly action: Action;
       readonly object: unknown;
       /** For a pulling Secret that has all its wanted entries. */
-      readonly resolution?: Resolution | undefined;
+      readonly pullResult?: PullResult | undefined;
       /** For a fill that wrote only empty entries, so that it replaced no other client's value. */
       readonly isRefill?: boolean;
     }
   /** Nothing was written, because a pulling Secret has all that it can have from its source. */
-  | { readonly kind: "resolved"; readonly action: Action; readonly resolution: Resolution }
+  | { readonly kind: "resolved"; readonly action: Action; readonly pullResult: PullResult }
   /** No object of ours is at the place. `absent`: there was none before this request, as far as is known. */
   | { readonly kind: "removed"; readonly action: Action; readonly absent?: true }
   /** The cluster state has changed since the plan. Sync again shortly. */
@@ -103,10 +103,10 @@ export function recordOutcome(
       // The successor exists, even if a webhook altered it.
       if (isCopying(action))
         ofAll.shared.reservations.end({ kind: action.objectKind, place: action.place });
-      if (outcome.resolution) memory.resolved(action.place, outcome.resolution);
+      if (outcome.pullResult) memory.pullResults.note(refText(action.place), outcome.pullResult);
       return;
     case "resolved":
-      memory.resolved(action.place, outcome.resolution);
+      memory.pullResults.note(refText(action.place), outcome.pullResult);
       return;
     case "removed":
       if (action.kind === "delete")
@@ -256,6 +256,6 @@ function forgetShown(question: LiveRead, { caches, memory, list, now }: LookupCo
   }
   const cache = caches.of(kind);
   // The watch will report this deletion again.
-  if (cache.get(ref)?.role === "source") memory.of(kind).gone.add(uid, now);
+  if (cache.get(ref)?.role === "source") memory.of(kind).gone.touch(uid, now);
   cache.forget(ref.namespace, ref.name, uid);
 }

@@ -7,7 +7,7 @@ import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.t
 import { PlannerMemory } from "../../controller/state/planner-memory.ts";
 import { plan } from "../../controller/plan/plan.ts";
 import { fillFor, readPullState, emptyingFill } from "../../controller/desired/pull-fill.ts";
-import type { Ref } from "../../text/names.ts";
+import { type Ref, refText } from "../../text/names.ts";
 import type { Action, Fill } from "../../controller/model/actions.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
@@ -133,6 +133,8 @@ async function lookAtPull(
   }
   const conflict = "code" in filling ? filling : filling.shadowed;
   const { uid, resourceVersion } = target;
-  memory.of(objectKind).resolved(place, { uid, resourceVersion, decisionKey, conflict });
+  memory
+    .of(objectKind)
+    .pullResults.note(refText(place), { uid, resourceVersion, decisionKey, conflict });
   return true;
 }

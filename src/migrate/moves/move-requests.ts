@@ -21,8 +21,8 @@ import {
   textOperations,
   type Operation,
   type Texts,
-} from "../../controller/plan/json-patch.ts";
-import { claimRequest } from "../../controller/plan/requests.ts";
+} from "../../kube/json-patch.ts";
+import { copyOperations } from "../../controller/plan/requests.ts";
 
 export type MoveRequest = {
   /** For people: "annotate Secret a/b". */
@@ -108,8 +108,9 @@ export function copyRequest(
   const what = `adopt ${objectTitle(object)}`;
   const kind = copiedKind(object.kind);
   if (!pulls) {
-    const owners = ownersOff(tool, object);
-    const { namespace, name, body } = claimRequest(object, content, payload, owners);
+    const { namespace, name } = object;
+    // Its data stay, and so does all that is not ours, except its owners.
+    const body = [...copyOperations(object, content, payload), ...ownersOff(tool, object)];
     const contentType = "application/json-patch+json";
     return { what, method: "PATCH", kind, namespace, name, contentType, body };
   }

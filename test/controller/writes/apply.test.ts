@@ -345,8 +345,8 @@ test("a pulling Secret that is found full already is not written, and that is re
   const { apply, sent } = open([found], unlimited, cache);
   const outcome = await apply.perform(wanted);
   assert.equal(outcome.kind, "resolved");
-  const resolution = { uid, resourceVersion, decisionKey: wanted.decisionKey, conflict: undefined };
-  assert.deepEqual(outcome.resolution, resolution);
+  const pullResult = { uid, resourceVersion, decisionKey: wanted.decisionKey, conflict: undefined };
+  assert.deepEqual(outcome.pullResult, pullResult);
   assert.deepEqual(methods(sent), ["GET"]);
 });
 

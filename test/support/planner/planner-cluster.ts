@@ -262,7 +262,7 @@ export class Cluster extends RawCluster {
     const left = filling();
     const { uid, resourceVersion } = this.get(refText(place)).metadata;
     const conflict = "code" in left ? left : left.shadowed;
-    this.memory.resolved(place, { uid, resourceVersion, decisionKey, conflict });
+    this.memory.pullResults.note(refText(place), { uid, resourceVersion, decisionKey, conflict });
     return fill !== undefined;
   }
 
@@ -298,7 +298,7 @@ export class Cluster extends RawCluster {
   override delete(place: string): void {
     const shown = this.#deaf.has(place) ? undefined : this.secrets.get(place);
     if (shown && this.#reduce(shown).role === "source")
-      this.memory.gone.add(shown.metadata.uid, this.now);
+      this.memory.gone.touch(shown.metadata.uid, this.now);
     super.delete(place);
   }
 
