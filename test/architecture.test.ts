@@ -156,7 +156,7 @@ test("the controller does not grow unnoticed (T1)", () => {
   const files = filesOf(SRC).filter((file) => /^(?:run\/|controller\/|main\.ts$)/.test(file));
   const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
   assert.ok(
-    lines > 10_000 && lines <= 18_200,
+    lines > 10_000 && lines <= 17_700,
     `${lines} lines: say each thing once, then raise this`,
   );
 });
@@ -165,23 +165,12 @@ test("the controller does not grow unnoticed (T1)", () => {
 const LONG: readonly string[] = [
   "controller/desired/sources.ts",
   "controller/model/cluster.ts",
-  "controller/plan/existing-copies.ts",
-  "controller/plan/plan-kind.ts",
-  "controller/plan/pulling-objects.ts",
-  "controller/plan/removals.ts",
-  "controller/plan/requests.ts",
   "controller/state/write-backoff.ts",
   "controller/sync/sync.ts",
-  "controller/writes/apply.ts",
 ];
 
 /** Folders of src with more than 16 files. Each is to be divided. */
-const CROWDED: readonly string[] = [
-  "controller/plan",
-  "controller/state",
-  "inspect/cluster",
-  "kube/rest",
-];
+const CROWDED: readonly string[] = ["controller/state", "inspect/cluster", "kube/rest"];
 
 test("no further folder has more than 16 files (T3)", () => {
   const files = filesOf(SRC).filter((file) => file.endsWith(".ts"));
