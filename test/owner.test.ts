@@ -67,6 +67,10 @@ const WRONG: readonly (readonly [of: object, says: RegExp])[] = [
     /^contacts\.security is not an e-mail/,
   ],
   [{ signing: { identity: "release.yml", issuer: "https://a.b" } }, /^signing\.identity is not/],
+  [
+    { signing: { identity: "https://a.b/release.yml@refs/tags/v1", issuer: "https://a.b" } },
+    /^signing\.identity is not the https:\/\/ address .*, without @refs/,
+  ],
   [{ regsitry: "x" }, /^regsitry is not known$/],
   [{ contacts: { ...OWNER.contacts, press: "a@b.org" } }, /^contacts\.press is not known$/],
 ];
@@ -81,7 +85,7 @@ test("a value that is wrong is named, with what it should be", () => {
   }
   const broken = readOwner("registry: [");
   assert.ok(broken.kind === "partial");
-  assert.match(broken.problems.join(), /^not YAML: /);
+  assert.match(broken.problems.join(), /^not YAML: .*[^:]$/);
 });
 
 test("every place says what owner.yaml says, and a second run changes nothing", () => {

@@ -54,6 +54,12 @@ const person: Rule = {
   },
 };
 
+/** `npm run owner` adds the tag. */
+const definition = matching(
+  new RegExp(`^(?!.*@refs/)${ADDRESS.source.slice(1)}`),
+  "the https:// address of the job's definition, without @refs/…",
+);
+
 /** Each value by its path, in the order of the page. */
 export const OWNER_VALUES: Readonly<Record<string, Rule>> = {
   registry: matching(REGISTRY, "HOST/OWNER in lower case"),
@@ -62,7 +68,7 @@ export const OWNER_VALUES: Readonly<Record<string, Rule>> = {
   maintainers: listOf(person),
   "contacts.security": contact,
   "contacts.conduct": contact,
-  "signing.identity": address,
+  "signing.identity": definition,
   "signing.issuer": address,
 };
 
@@ -72,7 +78,7 @@ export function readOwner(text: string): Reading {
     given = recordOf(parse(text));
   } catch (error) {
     const [said = ""] = String(error instanceof Error ? error.message : error).split("\n", 1);
-    return { kind: "partial", problems: [`not YAML: ${said}`] };
+    return { kind: "partial", problems: [`not YAML: ${said.replace(/:$/, "")}`] };
   }
   const problems = Object.entries(OWNER_VALUES).flatMap(([path, { wants, fits }]) => {
     const value = at(given, path);
