@@ -33,9 +33,7 @@ export function externalLeftovers(
   if (moving.length === 0 && held.length === 0) return [];
   const stores = storesOf(moving, rules);
   const moved = moving.map(({ custom }) => custom);
-  const others = customs.filter(
-    ({ kind }) => kind === "ClusterExternalSecret" || kind === "ExternalSecret",
-  );
+  const others = customs.filter(({ kind }) => !kind.endsWith("Store"));
   const isLast = others.every((one) => moved.includes(one) || isMadeBy(objects, moved, one));
   return [
     ...ownedLines(secrets, objects, moving, copies),

@@ -159,7 +159,8 @@ function problemsOf(spec: Fields, target: Fields, template: Fields): readonly st
     problems.push(`it makes a ${stringOf(fields(manifest)["kind"])}, and only Secrets are moved`);
   }
   const policy = creationPolicy(spec);
-  if (policy !== "Owner" && policy !== "Orphan") {
+  if (policy === "None") problems.push("it makes no Secret (creationPolicy: None)");
+  else if (policy !== "Owner" && policy !== "Orphan") {
     problems.push(`it writes into Secrets of others (creationPolicy: ${policy})`);
   }
   const { data, templateFrom } = template;

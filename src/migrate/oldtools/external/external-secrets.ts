@@ -5,13 +5,19 @@
 //   a copy names its ExternalSecret by an owner reference, unless creationPolicy is Orphan
 //   deleting an ExternalSecret deletes what it owns: the garbage collector does it, with or without the operator
 //   neither the type nor the labels and annotations of the source are copied
-import type { OldCluster, OldObject } from "../old-objects.ts";
+import { fields, type OldCluster, type OldCustom, type OldObject } from "../old-objects.ts";
 import { chooseData } from "./external-data.ts";
 import { externalLeftovers } from "./external-leftovers.ts";
 import { armed } from "./external-disarming.ts";
 import { isMarked, markOf, RECONCILE } from "./external-marks.ts";
-import { externalFault, GROUP, readExternalRules, type ExternalRule } from "./external-rules.ts";
-import { readStores } from "./external-stores.ts";
+import {
+  externalFault,
+  GROUP,
+  readExternalRules,
+  specOf,
+  type ExternalRule,
+} from "./external-rules.ts";
+import { readStores, type ExternalStores } from "./external-stores.ts";
 import type { OldFlags } from "../old-settings.ts";
 import type { OldContent, OldReading, OldSource, OldTool } from "../old-tool.ts";
 import { lastingRules, sourceOfRules } from "../rule-targets.ts";
@@ -35,10 +41,12 @@ export const externalSecrets: OldTool = {
       ["ExternalSecret", true],
       ["ClusterSecretStore", false],
       ["SecretStore", true],
+      ["ClusterPushSecret", false],
+      ["PushSecret", true],
     ] as const
   ).map(([kind, namespaced]) => ({
     group: GROUP,
-    versions: ["v1", "v1beta1"],
+    versions: kind.endsWith("PushSecret") ? ["v1alpha1"] : ["v1", "v1beta1"],
     plural: `${kind.toLowerCase()}s`,
     kind,
     namespaced,
@@ -79,13 +87,14 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
     marks,
     asking: [],
     unmoved: [],
-    besides: sources.length === 0 ? [] : [KEEPS],
+    besides: usable.some(keepsCopies) ? [KEEPS] : [],
     problems: [
       ...rules.flatMap((rule) => {
         const fault = externalFault(rule);
         return fault === undefined ? [] : [`${rule.title}: ${fault}`];
       }),
       ...leftStores(rules),
+      ...pushedHere(customs, stores),
     ],
     leftovers: (moving, copies) =>
       externalLeftovers(cluster, all, movingRules(moving, ofRule), copies),
@@ -102,6 +111,25 @@ function movingRules(
 
 const KEEPS =
   "External Secrets keeps the copies of a deleted source (deletionPolicy: Retain); secretcast deletes them after --delete-grace, unless the source has secretcast.io/on-delete: keep";
+
+function keepsCopies({ custom }: ExternalRule): boolean {
+  return fields(specOf(custom)["target"])["deletionPolicy"] !== "Delete";
+}
+
+/** Those that push Secrets of this cluster into Secrets of this cluster. */
+function pushedHere(customs: readonly OldCustom[], stores: ExternalStores): readonly string[] {
+  return customs.flatMap(({ kind, namespace, name, fields: all }) => {
+    if (kind !== "PushSecret" && kind !== "ClusterPushSecret") return [];
+    const spec = fields(all["spec"]);
+    const { secretStoreRefs } = kind === "PushSecret" ? spec : fields(spec["pushSecretSpec"]);
+    const references = Array.isArray(secretStoreRefs) ? secretStoreRefs.map(fields) : [];
+    const isHere = references.some(
+      (one) => one["labelSelector"] !== undefined || stores.storeOf(one, namespace).kind === "here",
+    );
+    const place = namespace === undefined ? name : refText({ namespace, name });
+    return isHere ? [`${kind} ${place}: it pushes Secrets, and stays as before`] : [];
+  });
+}
 
 function leftStores(rules: readonly ExternalRule[]): readonly string[] {
   const left = rules.flatMap(({ title, read }) =>

@@ -29,7 +29,10 @@ export function readStores(customs: readonly OldCustom[], controllerClass: strin
   for (const custom of customs) {
     if (custom.kind !== "ClusterSecretStore" && custom.kind !== "SecretStore") continue;
     const title = titleOf(custom.kind, custom.namespace, custom.name);
-    stores.set(title, readStore(title, fields(custom.fields["spec"]), controllerClass));
+    const { conditions, ...spec } = fields(custom.fields["spec"]);
+    // A store of one namespace has no other users.
+    const limits = custom.kind === "SecretStore" ? undefined : conditions;
+    stores.set(title, readStore(title, { ...spec, conditions: limits }, controllerClass));
   }
   return {
     storeOf: (reference, namespace) => {
@@ -76,8 +79,9 @@ function readStore(title: string, spec: Fields, controllerClass: string): Extern
   return { kind: "here", title, namespace: stringOf(remoteNamespace) || "default", within };
 }
 
+// Another domain behind "svc" may be that of another cluster.
 const THIS_CLUSTER =
-  /^(?:https:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.[a-z0-9-]+(?:\.[a-z0-9-]+)*)?)?)?(?::443)?\/?$/;
+  /^(?:https:\/\/)?kubernetes\.default(?:\.svc(?:\.cluster\.local)?)?(?::443)?\/?$/;
 
 function isThisCluster(url: string): boolean {
   return url === "" || THIS_CLUSTER.test(url);

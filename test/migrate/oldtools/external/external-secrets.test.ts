@@ -230,6 +230,11 @@ for (const [what, objects, problem] of [
     [store({ server: { url: "https://kubernetes.default.svc.evil.example.com/proxy" } })],
     /is not known to be this cluster/,
   ],
+  [
+    "a server of the same name in another domain",
+    [store({ server: { url: "https://kubernetes.default.svc.cluster-b.example" } })],
+    /is not known to be this cluster/,
+  ],
   ["a kubeconfig", [store({ authRef: { name: "x" } })], /\(authRef\) may name another cluster/],
   [
     "another provider",
@@ -255,6 +260,55 @@ for (const [what, objects, problem] of [
     assert.match(migration.problems.join("\n"), problem);
   });
 }
+
+test("a PushSecret over a store of this cluster is named, and External Secrets stays for it", async () => {
+  const push = (kind: string, store: string, place: string): object => {
+    const spec = { secretStoreRefs: [{ kind: "ClusterSecretStore", name: store }] };
+    const body = kind === "PushSecret" ? spec : { pushSecretSpec: spec };
+    return custom("external-secrets.io/v1alpha1", kind, place, body);
+  };
+  const elsewhere = custom(VERSION, "ClusterSecretStore", "aws", { provider: { aws: {} } });
+  const migration = await moved([
+    SOURCE,
+    HERE,
+    elsewhere,
+    cluster("db"),
+    push("PushSecret", "here", "team-a/up"),
+    push("ClusterPushSecret", "here", "all"),
+    push("PushSecret", "aws", "team-a/away"),
+  ]);
+  assert.deepEqual(written(migration), [{ to: "prod" }]);
+  assert.deepEqual(migration.problems, [
+    "ClusterPushSecret all: it pushes Secrets, and stays as before",
+    "PushSecret team-a/up: it pushes Secrets, and stays as before",
+  ]);
+  assert.doesNotMatch(migration.leftovers.join("\n"), /nothing else uses External Secrets/);
+});
+
+test("conditions hold for a ClusterSecretStore, and a SecretStore has none", async () => {
+  const own = store(
+    { remoteNamespace: "vault" },
+    { conditions: [{ namespaces: ["x"] }] },
+    "prod/own",
+  );
+  const spec = { ...WHOLE, secretStoreRef: { name: "own" } };
+  const rule = custom(VERSION, "ExternalSecret", "prod/db", spec);
+  assert.deepEqual(written(await moved([SOURCE, own, rule])), [{ to: "prod" }]);
+});
+
+test("that copies outlive their source is said where a rule keeps them", async () => {
+  const besides = async (deletionPolicy: string): Promise<readonly string[]> =>
+    (await moved([SOURCE, HERE, cluster("db", undefined, target({ deletionPolicy }))])).besides;
+  assert.match((await besides("Retain")).join(), /keeps the copies of a deleted source/);
+  assert.deepEqual(await besides("Delete"), []);
+});
+
+test("a rule that makes no Secret is named", async () => {
+  const none = cluster("db", undefined, target({ creationPolicy: "None" }));
+  const { sources, problems } = await moved([SOURCE, HERE, none]);
+  assert.deepEqual(sources, []);
+  assert.match(problems.join(), /it makes no Secret \(creationPolicy: None\)/);
+});
 
 const target = (target: object): object => ({ ...WHOLE, target });
 const extract = (more: object): object => ({
