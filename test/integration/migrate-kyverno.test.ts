@@ -1,14 +1,10 @@
-// Kyverno keeps running for its other policies. What it writes meanwhile, when a move and its clean-up are
-// refused, and that the printed commands make them possible.
+// Kyverno keeps running for its other policies. When a move and its clean-up are refused, and that the
+// printed commands make them possible.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
-import { resourcePath, SECRETS, type KubeObject } from "../../src/kube/rest/resource.ts";
 import { listBody } from "../support/api-server/list-body.ts";
-import { openScene } from "../support/scenes/scene.ts";
 import { applied } from "../support/worlds/kubectl-lines.ts";
 import { openMigrateStage, type MigrateStage } from "../support/worlds/migrate-stage.ts";
-import { WorldScene } from "../support/worlds/world-scene.ts";
 
 /** A Pod of Kyverno is in each list of Pods. */
 function running({ proxy }: MigrateStage): void {
@@ -184,67 +180,3 @@ test("a controller that reads no ConfigMaps is told to do so first, and then Con
   assert.equal(await marksOf("ca-bundle"), "platform/ca-bundle");
   assert.equal(await marksOf("cache-1"), undefined);
 });
-
-/** Kyverno writes the copy anew, by an update of all of it, with every annotation of its source. */
-async function rewritten(client: ApiClient, copy: KubeObject, recorded: KubeObject): Promise<void> {
-  const { namespace = "", name, uid, resourceVersion } = copy.metadata;
-  const path = resourcePath(SECRETS, namespace, name);
-  const { labels } = recorded.metadata;
-  const home = resourcePath(SECRETS, "platform", name);
-  const source = await client.request<KubeObject>({ method: "GET", path: home, what: "get" });
-  const { annotations } = source.metadata;
-  const metadata = { namespace, name, uid, resourceVersion, labels, annotations };
-  const body = { ...recorded, apiVersion: "v1", kind: "Secret", metadata };
-  await client.request({ method: "PUT", path, what: "Kyverno's update", body });
-}
-
-for (const moment of ["before", "after"] as const) {
-  test(`what Kyverno writes ${moment} our write stays its own, and a later run adopts the copy`, async (t) => {
-    const scene = await openScene(t);
-    const stage = new WorldScene(scene, "kyverno");
-    await stage.load(t);
-    const contents = await stage.contents();
-    const { client } = stage;
-    const path = resourcePath(SECRETS, "team-a", "registry-pull");
-    const get = (): Promise<KubeObject> => client.request({ method: "GET", path, what: "get" });
-    const recorded = await get();
-    let wrote = 0;
-    const meddle = async (): Promise<void> => {
-      await scene.api.annotate("team-a", "registry-pull", { "example.com/seen": `${++wrote}` });
-      await rewritten(client, await get(), recorded);
-    };
-    const meddling: ApiClient = {
-      ...client,
-      request: async <T>(request: ApiRequest): Promise<T> => {
-        const isIt = wrote === 0 && request.method === "PATCH" && request.path === path;
-        if (isIt && moment === "before") await meddle();
-        const answer = await client.request<T>(request);
-        if (isIt && moment === "after") await meddle();
-        return answer;
-      },
-    };
-    const { result } = await stage.move({ client: meddling });
-    assert.equal(wrote, 1);
-    const refusal =
-      "adopt Secret team-a/registry-pull: somebody changed it meanwhile; left alone, run it again to look at it anew";
-    assert.deepEqual(result.failures, moment === "before" ? [refusal] : []);
-    assert.equal((await get()).metadata.annotations?.["secretcast.io/source"], undefined);
-    assert.deepEqual(await stage.contents(), contents);
-    const again = await stage.move();
-    assert.deepEqual(again.result.written, { sources: 0, namespaces: 0, copies: 1 });
-    assert.deepEqual(await stage.contents(), contents);
-    const [from = ""] = again.flags;
-    const namespaces = from.replace("--source-namespaces=", "");
-    const run = scene.start({
-      "source-namespaces": namespaces,
-      "include-system-namespaces": true,
-      once: true,
-    });
-    await run.ended;
-    const onCopy = run.outcomes.filter(({ kind, action }) => {
-      const { namespace, name } = action.place;
-      return kind === "done" && namespace === "team-a" && name === "registry-pull";
-    });
-    assert.deepEqual(onCopy, [], "nothing is written to the copy");
-  });
-}

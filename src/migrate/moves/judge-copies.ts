@@ -5,7 +5,13 @@
 import { listed } from "../../text/listed.ts";
 import { copyType } from "../../controller/desired/copy.ts";
 import { marksOf } from "../../controller/observed/read-copy.ts";
-import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
+import {
+  toolOwners,
+  type OldContent,
+  type OldMark,
+  type OldSource,
+  type OldTool,
+} from "../oldtools/old-tool.ts";
 import { objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import { annotationKey, unknownKeyOf } from "../../controller/annotations/vocabulary.ts";
@@ -47,7 +53,7 @@ export type Reach = (
   namespace: string,
 ) => boolean | string;
 
-export function judgeCopy(mark: OldMark, reaches: Reach): JudgedCopy {
+export function judgeCopy(mark: OldMark, reaches: Reach, tool: OldTool): JudgedCopy {
   const { object, pulls, named } = mark;
   const verdict = (state: CopyState, why: string, source?: OldSource): JudgedCopy => {
     return { object, pulls, source: source ?? mark.sources[0], named, state, why };
@@ -66,16 +72,18 @@ export function judgeCopy(mark: OldMark, reaches: Reach): JudgedCopy {
   if (mark.sources.length === 0) {
     return verdict("orphan", `its source${named ? ` ${named}` : ""} is gone, or is none`);
   }
-  return pulls ? judgePull(mark, reaches, verdict) : judgePush(mark, reaches, verdict);
+  return pulls ? judgePull(mark, reaches, verdict) : judgePush(mark, reaches, verdict, tool);
 }
 
 type Verdict = (state: CopyState, why: string, source?: OldSource) => JudgedCopy;
 
-function judgePush(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy {
+function judgePush(mark: OldMark, reaches: Reach, verdict: Verdict, tool: OldTool): JudgedCopy {
   const { object } = mark;
   const ours = marksOf(object, object.labels, object.annotations);
   const known = ours && mark.sources.find((source) => isSource(source, refText(ours.source)));
-  if (known) return verdict("adopted", "a copy of ours already", known);
+  // The tool may own a copy again that was adopted. The next adoption removes that owner too.
+  const isOwned = toolOwners(tool, object).length > 0;
+  if (known && !isOwned) return verdict("adopted", "a copy of ours already", known);
   const doubt = mark.doubt ?? doubtOfWords(mark);
   if (doubt !== undefined) return verdict("doubtful", doubt);
   if (mark.sources.every((source) => source.object?.namespace === object.namespace)) {

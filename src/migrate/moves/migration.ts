@@ -101,7 +101,7 @@ export function planMigration(
     sets.set(key, set);
     return set.kind === "unknown" ? set.why : set.names.has(namespace);
   };
-  const judged = reading.marks.map((mark) => judgeCopy(mark, reaches));
+  const judged = reading.marks.map((mark) => judgeCopy(mark, reaches, tool));
   const context: MoveContext = {
     old,
     namespaces: asBefore(old, asking),

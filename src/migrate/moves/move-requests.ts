@@ -7,7 +7,7 @@ import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
 import { copiedKind, objectTitle } from "../oldtools/copied-kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
-import type { OldSource, OldTool } from "../oldtools/old-tool.ts";
+import { toolOwners, type OldSource, type OldTool } from "../oldtools/old-tool.ts";
 import { refText } from "../../text/names.ts";
 import {
   annotationKey,
@@ -127,13 +127,11 @@ export function copyRequest(
 }
 
 // From the last to the first, because a removal moves those behind it.
-function ownersOff({ owner }: OldTool, { owners }: OldObject): readonly Operation[] {
-  if (!owner) return [];
-  const removed = owners.flatMap(({ apiVersion, kind }, at) =>
-    kind === owner.kind && apiVersion.startsWith(`${owner.group}/`) ? [at] : [],
-  );
+function ownersOff(tool: OldTool, object: OldObject): readonly Operation[] {
+  const removed = toolOwners(tool, object);
   const path = "/metadata/ownerReferences";
-  if (removed.length === owners.length && removed.length > 0) return [{ op: "remove", path }];
+  const isAll = removed.length === object.owners.length && removed.length > 0;
+  if (isAll) return [{ op: "remove", path }];
   return removed.toReversed().map((at) => ({ op: "remove", path: `${path}/${at}` }));
 }
 

@@ -176,6 +176,14 @@ export function movesKind({ kinds = ["Secret"] }: OldTool, kind: unknown): boole
   return kinds.some((one) => one === kind);
 }
 
+/** The positions of the owners that the tool gave to the object. */
+export function toolOwners({ owner }: OldTool, { owners }: OldObject): readonly number[] {
+  if (!owner) return [];
+  return owners.flatMap(({ apiVersion, kind }, at) =>
+    kind === owner.kind && apiVersion.startsWith(`${owner.group}/`) ? [at] : [],
+  );
+}
+
 /** The patterns that have to be matched before a reading can be judged. */
 export function patternsOf({ sources }: OldReading): readonly PatternUse[] {
   const found = new Map<string, PatternUse>();

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { refText } from "../../../src/text/names.ts";
 import { judgeCopy } from "../../../src/migrate/moves/judge-copies.ts";
 import { cleanupRequests } from "../../../src/migrate/moves/move-requests.ts";
+import { kubed } from "../../../src/migrate/oldtools/kubed.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
 import { markOfOne, secretSource } from "../../../src/migrate/oldtools/secret-source.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
@@ -113,7 +114,7 @@ test("a copy, or a mirror, of a source whose data are not known is doubtful", ()
       [known, "adoptable"],
       [unknown, "doubtful"],
     ] as const) {
-      assert.equal(judgeCopy(markOfOne(object, source, { pulls }), () => true).state, state);
+      assert.equal(judgeCopy(markOfOne(object, source, { pulls }), () => true, kubed).state, state);
     }
   }
 });
