@@ -11,7 +11,7 @@ import { chaos, replay } from "../test/campaign/chaos.ts";
 import { clusterChaos } from "../test/campaign/cluster-chaos.ts";
 import { NEWEST_DRAW } from "../test/campaign/scripts/draw.ts";
 import { FAILED_SEEDS } from "../test/campaign/scripts/failed-seeds.ts";
-import { clusterAssets } from "./cluster-assets.ts";
+import { withClusterAssets } from "./cluster-assets.ts";
 import { wordsOf } from "./words.ts";
 
 const { values } = wordsOf(import.meta.filename, {
@@ -52,14 +52,9 @@ async function inMemory(): Promise<boolean> {
 }
 
 /** 3 where no control plane can be had. */
-async function onCluster(): Promise<number> {
+function onCluster(): Promise<number> {
   const say = (line: string): void => void process.stderr.write(`chaos: ${line}\n`);
-  const assets = clusterAssets(process.env, say);
-  if (assets.kind === "failed") {
-    say(assets.message);
-    return assets.exitCode;
-  }
-  return (await clusterChaos(assets.folder, options)) ? 0 : 1;
+  return withClusterAssets(say, async (folder) => ((await clusterChaos(folder, options)) ? 0 : 1));
 }
 
 async function inJobs(): Promise<boolean> {

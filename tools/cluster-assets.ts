@@ -48,6 +48,20 @@ export function clusterAssets(env: Environment, say: (line: string) => void): Fo
   return go.fits ? build(folder, release, env, say) : notToBeHad(go.text, release);
 }
 
+/** Does it with that folder, first in PATH for its kubectl; says so where there is none. The exit code. */
+export async function withClusterAssets(
+  say: (line: string) => void,
+  act: (folder: string) => Promise<number>,
+): Promise<number> {
+  const assets = clusterAssets(process.env, say);
+  if (assets.kind === "failed") {
+    say(assets.message);
+    return assets.exitCode;
+  }
+  process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
+  return act(assets.folder);
+}
+
 const failed = (message: string): Found => ({ kind: "failed", exitCode: 1, message });
 
 function checkGiven(folder: string, release: Release): Found {

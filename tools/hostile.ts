@@ -3,7 +3,7 @@
 // gives the same settings, attacks and faults. `--only` takes the attacks and faults whose names hold one
 // of the texts in it. Exit codes: 1 and what was violated, when something was; 3 where no control plane can be had.
 import { hostile } from "../test/campaign/hostile.ts";
-import { clusterAssets } from "./cluster-assets.ts";
+import { withClusterAssets } from "./cluster-assets.ts";
 import { wordsOf } from "./words.ts";
 
 const say = (line: string): void => void process.stderr.write(`hostile: ${line}\n`);
@@ -24,29 +24,18 @@ async function main(): Promise<number> {
     say("--minutes and --steps want a number above 0, --seed a whole number");
     return 1;
   }
-  const assets = clusterAssets(process.env, say);
-  if (assets.kind === "failed") {
-    say(assets.message);
-    return assets.exitCode;
-  }
-  process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  const violated = await hostile({
-    minutes,
-    steps,
-    seed,
-    only: values.only,
-    print,
-    assets: assets.folder,
+  return withClusterAssets(say, async (assets) => {
+    const violated = await hostile({ minutes, steps, seed, only: values.only, print, assets });
+    if (violated.length === 0) {
+      print("nothing was violated");
+      return 0;
+    }
+    for (const line of violated) say(`violated: ${line}`);
+    const only = values.only === "" ? "" : ` --only '${values.only}'`;
+    say(`again: npm run hostile -- --minutes ${minutes} --seed ${seed}${only}`);
+    return 1;
   });
-  if (violated.length === 0) {
-    print("nothing was violated");
-    return 0;
-  }
-  for (const line of violated) say(`violated: ${line}`);
-  const only = values.only === "" ? "" : ` --only '${values.only}'`;
-  say(`again: npm run hostile -- --minutes ${minutes} --seed ${seed}${only}`);
-  return 1;
 }
 
 process.exitCode = await main().catch((error: unknown) => {

@@ -11,7 +11,7 @@ import { drawSoak } from "../test/campaign/judges/charts.ts";
 import { readRecords } from "../test/campaign/judges/records.ts";
 import { soak } from "../test/campaign/soak.ts";
 import { judgeSoak } from "../test/campaign/judges/verdict.ts";
-import { clusterAssets } from "./cluster-assets.ts";
+import { withClusterAssets } from "./cluster-assets.ts";
 import { wordsOf } from "./words.ts";
 
 const IMAGES = join(import.meta.dirname, "../docs/images");
@@ -42,13 +42,10 @@ async function main(): Promise<number> {
   const asked = { rate, seed, folder, print };
   if (values.hours === undefined)
     return conclude(await soak({ ...asked, hours: minutes / 60, assets: undefined }), seed);
-  const assets = clusterAssets(process.env, print);
-  if (assets.kind === "failed") {
-    complain(`soak: ${assets.message}`);
-    return assets.exitCode;
-  }
-  process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
-  return conclude(await soak({ ...asked, hours, assets: assets.folder }), "drawn");
+  return withClusterAssets(
+    (line) => complain(`soak: ${line}`),
+    async (assets) => conclude(await soak({ ...asked, hours, assets }), "drawn"),
+  );
 }
 
 /** `seed`: of a run in memory, of which no pictures are kept. */

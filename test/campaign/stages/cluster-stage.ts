@@ -2,21 +2,18 @@
 // faults that can be made there, the same model. One script begins in the world that the one before left.
 // Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
 import { setTimeout as delay } from "node:timers/promises";
-import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { seeded } from "../../support/time/random.ts";
-import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "../actors/actors.ts";
-import { Deployment, type Write } from "../controllers/deployment.ts";
-import { ReceiptJudge } from "../judges/receipt-judge.ts";
+import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
+import type { Deployment, Write } from "../controllers/deployment.ts";
 import { wrongAtRest } from "../judges/rest-judge.ts";
-import { isHeld, type Flags } from "../model/raw.ts";
-import { SecondRelease } from "../actors/second-release.ts";
-import { isUsers, type Circumstance, type FlagSet, type Script } from "../scripts/script.ts";
+import { isHeld } from "../model/raw.ts";
+import type { Script } from "../scripts/script.ts";
 import { reservedIn, SeenWorld } from "../judges/seen-world.ts";
 import { Slots } from "../judges/slots.ts";
-import { valuesOf } from "../faults/weather.ts";
 import { wrongWrite } from "../judges/write-judge.ts";
+import { Cast, LIST_SLOT, type ServerStep } from "./cast.ts";
 
 const GRACE_MS = 1000;
 const HOLD_MS = 2000;
@@ -32,7 +29,11 @@ const COMES_AGAIN_MS = 300;
 const POLL_MS = 100;
 /** A watch is begun anew after half a minute at most. */
 const UNHEARD_MOST_MS = 45_000;
-const LIST_SLOT = `ConfigMap ${OWN_NAMESPACE}/${SOURCE_LIST}`;
+const WAITS = {
+  "delete-grace": `${GRACE_MS}ms`,
+  "source-grace": `${GRACE_MS}ms`,
+  "delete-hold": `${HOLD_MS}ms`,
+};
 
 /** What befalls a control plane; each resolves when it is there again. */
 export type ServerFaults = {
@@ -87,47 +88,26 @@ export class ClusterStage {
     this.#slots = new Slots();
     for (const [slot, raw] of this.#world.objects)
       this.#slots.note(slot, raw, Number.NEGATIVE_INFINITY);
-    let { flags } = script;
-    const contract = (): Flags => ({
-      ...flags,
-      ownNamespace: OWN_NAMESPACE,
-      list: this.#world.objects.get(LIST_SLOT),
-    });
-    const receipts = new ReceiptJudge(systemClock, seeded(script.chance + 2), (what) =>
-      this.#wrong.push(what),
-    );
-    const deployment = new Deployment({
+    const cast = new Cast({
+      script,
       server: this.#client,
+      actors: this.#actors,
       clock: systemClock,
-      replicas: script.replicas,
       chance: seeded(script.chance),
       wait: (ms) => delay(ms),
       pollMs: POLL_MS,
       comesAgainMs: COMES_AGAIN_MS,
-      given: () => givenTo(flags, script),
-      contract,
-      receipts: () => receipts.stream(),
-      onWrite: (write) => {
-        this.#writes.push(write);
-        receipts.written(write);
-      },
-      onWrong: (what) => this.#wrong.push(what),
+      most: { waitMs: LONGEST_WAIT_MS, faultMs: LONGEST_FAULT_MS, touchMs: LONGEST_TOUCH_MS },
+      waits: WAITS,
+      list: () => this.#world.objects.get(LIST_SLOT),
+      onWrite: (write) => void this.#writes.push(write),
+      onWrong: (what) => void this.#wrong.push(what),
+      onServer: (step) => this.#happen(step, cast.deployment),
     });
-    const second = new SecondRelease({
-      server: this.#client,
-      clock: systemClock,
-      actors: this.#actors,
-      onWrong: (what) => this.#wrong.push(what),
-    });
-    deployment.start();
-    for (const step of script.steps) {
-      if (step.kind === "roll out") ({ flags } = step);
-      if (isUsers(step)) await this.#actors.take(step);
-      else if (step.kind === "second release") await second.install(step.entries);
-      else await this.#happen(step, deployment);
-    }
-    await this.#rest(deployment, contract, receipts);
-    second.stop();
+    cast.deployment.start();
+    for (const step of script.steps) await cast.take(step);
+    await this.#rest(cast);
+    cast.second.stop();
     // What was written and written over while the judge heard nothing is known by its answer.
     for (const { request, answer } of this.#writes)
       if (request.method !== "DELETE") this.#slots.know(answer);
@@ -141,47 +121,14 @@ export class ClusterStage {
     return { wrong: [...this.#wrong], writes: this.#writes.length, kills: this.#kills };
   }
 
-  async #happen(
-    step: Exclude<Circumstance, { kind: "second release" }>,
-    deployment: Deployment,
-  ): Promise<void> {
-    switch (step.kind) {
-      case "pass":
-      case "moment":
-        return delay(Math.min(step.ms, LONGEST_WAIT_MS));
-      case "requests":
-        return deployment.weather({ ...step, ms: Math.min(step.ms, LONGEST_FAULT_MS) });
-      case "watches":
-        if (step.fault === "compact") await this.#faults.compact();
-        if (step.fault === "reboot") await this.#reboot();
-        // A deaf watch is found out after minutes, and the server's lists are not ours to age.
-        return deployment.watches(step.fault === "expire" ? "expire" : "cut");
-      case "once":
-        return deployment.runOnce();
-      case "dies after":
-        return deployment.diesAfter(step.method);
-      case "touch": {
-        const { namespace, name, of, everyMs, ms } = step;
-        for (let passed = 0; passed < Math.min(ms, LONGEST_TOUCH_MS); passed += everyMs) {
-          await this.#actors.touch(namespace, name, of);
-          await delay(everyMs);
-        }
-        return undefined;
-      }
-      case "restore":
-        // Half a minute, and the end of the judge's own watch: test/cluster/restarts.test.ts does it.
-        return deployment.watches("cut");
-      case "jump": {
-        const replica = deployment.numbered(step.replica);
-        if (replica) replica.clock.skewMs += step.ms;
-        return undefined;
-      }
-      case "restart":
-        return deployment.restart(deployment.numbered(step.replica), step.how);
-      case "roll out":
-        for (const replica of deployment.replicas) await deployment.restart(replica, "stop");
-        return undefined;
-    }
+  async #happen(step: ServerStep, deployment: Deployment): Promise<void> {
+    // Of an etcd that comes back as it was: half a minute, and the end of the judge's own watch. That is
+    // what test/cluster/restarts.test.ts does.
+    if (step.kind === "restore") return deployment.watches("cut");
+    if (step.fault === "compact") await this.#faults.compact();
+    if (step.fault === "reboot") await this.#reboot();
+    // A deaf watch is found out after minutes, and the server's lists are not ours to age.
+    return deployment.watches(step.fault === "expire" ? "expire" : "cut");
   }
 
   // Seconds of real time: in a script the first takes the API server, the second etcd, and the others
@@ -201,11 +148,8 @@ export class ClusterStage {
   }
 
   // No fault any more; until all is as it must be, nobody writes, and one who comes anew does not.
-  async #rest(
-    deployment: Deployment,
-    contract: () => Flags,
-    receipts: ReceiptJudge,
-  ): Promise<void> {
+  async #rest(cast: Cast): Promise<void> {
+    const { deployment, receipts } = cast;
     deployment.weather();
     await this.#actors.letGo([...this.#world.objects.values()].filter(isHeld));
     // Before all is heard of again a world may be right by chance.
@@ -220,8 +164,8 @@ export class ClusterStage {
       await delay(1000);
       const reserved = await reservedIn(this.#client, OWN_NAMESPACE);
       const worlds = this.#world.worlds();
-      wrong = worlds.flatMap((world) => wrongAtRest({ ...world, reserved }, contract()));
-      if (wrong.length === 0) wrong = receipts.wrongAtRest(worlds, contract());
+      wrong = worlds.flatMap((world) => wrongAtRest({ ...world, reserved }, cast.contract()));
+      if (wrong.length === 0) wrong = receipts.wrongAtRest(worlds, cast.contract());
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
     await deployment.onceEnds();
@@ -242,11 +186,3 @@ export class ClusterStage {
       this.#wrong.push(`${request.method} ${request.path} ${when}`);
   }
 }
-
-const givenTo = (flags: FlagSet, { replicas }: Script): FlagValues => ({
-  ...valuesOf(flags),
-  "delete-grace": `${GRACE_MS}ms`,
-  "source-grace": `${GRACE_MS}ms`,
-  "delete-hold": `${HOLD_MS}ms`,
-  "leader-elect": replicas > 1,
-});

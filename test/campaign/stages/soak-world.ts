@@ -45,9 +45,11 @@ export class SoakWorld {
   readonly #options: SoakWorldOptions;
   readonly #actors: Actors;
   readonly #steps: ReturnType<typeof userSteps>;
+  readonly #violations: Violations;
   readonly #requests: RequestJudge;
   readonly #seen: SeenWorld;
   readonly #over = new AbortController();
+  #made = 0;
   /** How often each kind of step was taken. */
   readonly changes = new Map<string, number>();
 
@@ -56,7 +58,8 @@ export class SoakWorld {
     this.#options = options;
     this.#actors = new Actors(client, ownNamespace);
     this.#steps = userSteps(seed);
-    this.#requests = new RequestJudge(new Violations(onWrong));
+    this.#violations = new Violations(onWrong);
+    this.#requests = new RequestJudge(this.#violations);
     proxy.onWrite = (write) => this.#requests.take(write);
     this.#seen = new SeenWorld({
       client,
@@ -77,6 +80,7 @@ export class SoakWorld {
   /** One step of a user. */
   async change(): Promise<void> {
     const step = this.#steps.next().value;
+    this.#violations.step = `change ${++this.#made}`;
     await this.#actors.take(step);
     this.#requests.round();
     this.changes.set(step.kind, (this.changes.get(step.kind) ?? 0) + 1);

@@ -8,23 +8,15 @@ import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { seeded } from "../../support/time/random.ts";
-import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "../actors/actors.ts";
-import { SecondRelease } from "../actors/second-release.ts";
-import { Deployment, type Write } from "../controllers/deployment.ts";
-import { ReceiptJudge } from "../judges/receipt-judge.ts";
+import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
+import type { Write } from "../controllers/deployment.ts";
 import { wrongAtRest } from "../judges/rest-judge.ts";
 import type { Replica } from "../controllers/replica.ts";
-import {
-  isUsers,
-  type ChaosStep,
-  type Circumstance,
-  type FlagSet,
-  type Script,
-} from "../scripts/script.ts";
+import type { ChaosStep, Script } from "../scripts/script.ts";
 import { Slots } from "../judges/slots.ts";
-import { isHeld, reservedBy, slotOf, type Flags, type Raw, type World } from "../model/raw.ts";
-import { valuesOf } from "../faults/weather.ts";
+import { isHeld, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
 import { wrongWrite } from "../judges/write-judge.ts";
+import { Cast, LIST_PLACE, LIST_SLOT } from "./cast.ts";
 
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
@@ -45,9 +37,7 @@ const ONCE_MS = 30_000;
 const RESYNC_MS = 11.5 * 60_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
 
-const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
 const LEASE_PLACE = `${OWN_NAMESPACE}/secretcast`;
-const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
 
 export type Verdict = {
   /** Empty: nothing was. */
@@ -87,11 +77,8 @@ class Stage {
   readonly #api: SandboxApi;
   readonly #actors: Actors;
   readonly #slots = new Slots();
-  readonly #deployment: Deployment;
-  readonly #receipts: ReceiptJudge;
-  readonly #second: SecondRelease;
+  readonly #cast: Cast;
   readonly #chance: () => number;
-  #flags: FlagSet;
   /** The version that the first namespaces have; no backup is older. */
   #began = 0;
   /** By then what hangs was given up, and what was deaf begun anew. */
@@ -101,12 +88,8 @@ class Stage {
   constructor(script: Script, crash: Crash | undefined) {
     this.#script = script;
     this.#crash = crash;
-    this.#flags = script.flags;
     this.#chance = seeded(script.chance);
     this.#clock.chance = seeded(script.chance + 1);
-    this.#receipts = new ReceiptJudge(this.#clock, seeded(script.chance + 2), (what) =>
-      this.wrong.push(what),
-    );
     this.#api = new SandboxApi(this.#clock);
     this.#actors = new Actors(this.#api.client);
     const { storage } = this.#api;
@@ -114,26 +97,25 @@ class Stage {
       storage.collection(resource.plural).observe((change) => this.#noted(change));
     for (const raw of this.#all("namespaces").values())
       this.#slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
-    this.#deployment = new Deployment({
+    // Leases are much traffic, and what lasts minutes is tried with one replica as well.
+    const waitMs = script.replicas > 1 ? LONGEST_OF_SEVERAL_MS : Number.POSITIVE_INFINITY;
+    this.#cast = new Cast({
+      script,
       server: this.#api.client,
+      actors: this.#actors,
       clock: this.#clock,
-      replicas: script.replicas,
       chance: this.#chance,
       wait: (ms) => this.#pass(ms),
       pollMs: 1000,
       comesAgainMs: COMES_AGAIN_MS,
-      given: () => this.#given(),
-      contract: () => this.#contract(),
+      most: { waitMs, faultMs: Number.POSITIVE_INFINITY, touchMs: Number.POSITIVE_INFINITY },
+      waits: this.#waits(),
+      list: () => this.#all(CONFIG_MAPS.plural).get(LIST_PLACE),
       crash: (replica) => this.#crashOf(replica),
-      receipts: () => this.#receipts.stream(),
       onWrite: (write) => this.#written(write),
-      onWrong: (what) => this.wrong.push(what),
-    });
-    this.#second = new SecondRelease({
-      server: this.#api.client,
-      clock: this.#clock,
-      actors: this.#actors,
-      onWrong: (what) => this.wrong.push(what),
+      onWrong: (what) => void this.wrong.push(what),
+      onServer: (step) =>
+        step.kind === "restore" ? this.#restore(step.back) : this.#watches(step.fault),
     });
   }
 
@@ -148,62 +130,19 @@ class Stage {
   async begin(): Promise<void> {
     await this.#actors.begin();
     this.#began = this.#api.storage.version;
-    this.#deployment.start();
+    this.#cast.deployment.start();
     await this.#clock.advance(100);
   }
 
-  async take(step: ChaosStep): Promise<void> {
-    if (isUsers(step)) await this.#actors.take(step);
-    else await this.#happen(step);
-  }
-
-  async #happen(step: Circumstance): Promise<void> {
-    switch (step.kind) {
-      case "pass":
-      case "moment":
-        // Leases are much traffic, and what lasts minutes is tried with one replica as well.
-        return this.#pass(
-          this.#script.replicas > 1 ? Math.min(step.ms, LONGEST_OF_SEVERAL_MS) : step.ms,
-        );
-      case "requests":
-        if (step.fault === "lost" || step.fault === "hang") this.#hangs(step.ms + UNANSWERED_MS);
-        return this.#deployment.weather(step);
-      case "watches":
-        return this.#watches(step.fault);
-      case "jump": {
-        const replica = this.#deployment.numbered(step.replica);
-        if (replica) replica.clock.skewMs += step.ms;
-        return undefined;
-      }
-      case "once":
-        return this.#deployment.runOnce();
-      case "second release":
-        return this.#second.install(step.entries);
-      case "dies after":
-        return this.#deployment.diesAfter(step.method);
-      case "touch": {
-        const { namespace, name, of, everyMs, ms } = step;
-        for (let passed = 0; passed < ms; passed += everyMs) {
-          await this.#actors.touch(namespace, name, of);
-          await this.#pass(everyMs);
-        }
-        return undefined;
-      }
-      case "restore":
-        return this.#restore(step.back);
-      case "restart":
-        return this.#deployment.restart(this.#deployment.numbered(step.replica), step.how);
-      case "roll out":
-        this.#flags = step.flags;
-        for (const replica of this.#deployment.replicas)
-          await this.#deployment.restart(replica, "stop");
-        return undefined;
-    }
+  take(step: ChaosStep): Promise<void> {
+    if (step.kind === "requests" && (step.fault === "lost" || step.fault === "hang"))
+      this.#hangs(step.ms + UNANSWERED_MS);
+    return this.#cast.take(step);
   }
 
   /** No fault any more; time passes until all is as it must be, or for as long as it may take. */
   async rest(): Promise<void> {
-    this.#deployment.weather();
+    this.#cast.deployment.weather();
     this.#api.staleBy = 0;
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
@@ -213,17 +152,17 @@ class Stage {
       began = this.#clock.monotonic();
       await this.#pass(Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - began));
       // A process that died meanwhile has lost its graces and holds, so the next one waits as long.
-    } while (this.#deployment.lastDeathMs >= began);
+    } while (this.#cast.deployment.lastDeathMs >= began);
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
-      const [worlds, contract] = [this.#worlds(), this.#contract()];
+      const [worlds, contract] = [this.#worlds(), this.#cast.contract()];
       wrong = worlds.flatMap((world) => wrongAtRest(world, contract));
-      if (wrong.length === 0) wrong = this.#receipts.wrongAtRest(worlds, contract);
+      if (wrong.length === 0) wrong = this.#cast.receipts.wrongAtRest(worlds, contract);
     }
     this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
-    await this.#deployment.onceEnds();
-    await this.#deployment.look();
+    await this.#cast.deployment.onceEnds();
+    await this.#cast.deployment.look();
   }
 
   /** Nobody writes any more, nor does one who comes anew; all end when they are told. */
@@ -232,13 +171,13 @@ class Stage {
     await this.#pass(QUIET_MS);
     // Leases of several are much traffic; one alone is quiet over a resync as well.
     await this.#silence("while all was quiet", this.#script.replicas > 1 ? QUIET_MS : RESYNC_MS);
-    this.#deployment.finish();
-    this.#second.stop();
-    for (const replica of this.#deployment.replicas) replica.stop();
+    this.#cast.deployment.finish();
+    this.#cast.second.stop();
+    for (const replica of this.#cast.deployment.replicas) replica.stop();
     await this.#clock.advance(2000);
-    for (const { end } of this.#deployment.replicas)
+    for (const { end } of this.#cast.deployment.replicas)
       if (end !== "stopped") this.wrong.push(`it ended so when told to stop: ${String(end)}`);
-    const fresh = this.#deployment.startAnother();
+    const fresh = this.#cast.deployment.startAnother();
     await this.#silence("of one who came anew", QUIET_MS);
     fresh.stop();
     await this.#clock.advance(2000);
@@ -248,7 +187,7 @@ class Stage {
 
   async #once(): Promise<void> {
     const [before, killedAt = 0] = [this.requests, this.#crash?.at];
-    const once = this.#deployment.startAnother({ once: true });
+    const once = this.#cast.deployment.startAnother({ once: true });
     await this.#silence("of one who makes passes until nothing is due", ONCE_MS);
     const killed = before < killedAt && killedAt <= this.requests;
     if (!killed && once.end !== "converged" && once.end !== "unconverged")
@@ -274,19 +213,19 @@ class Stage {
     switch (fault) {
       case "cut":
       case "expire":
-        return this.#deployment.watches(fault);
+        return this.#cast.deployment.watches(fault);
       case "deafen":
         this.#hangs(DEAF_MS);
-        return this.#deployment.watches(fault);
+        return this.#cast.deployment.watches(fault);
       case "compact":
         storage.compact();
-        return this.#deployment.watches("cut");
+        return this.#cast.deployment.watches("cut");
       case "stale":
         this.#api.staleBy = Math.floor(this.#chance() * 20);
-        return this.#deployment.watches("cut");
+        return this.#cast.deployment.watches("cut");
       case "reboot":
         storage.compact();
-        return this.#deployment.weather({ fault: "away", likelihood: 1, ms: REBOOT_MS });
+        return this.#cast.deployment.weather({ fault: "away", likelihood: 1, ms: REBOOT_MS });
     }
   }
 
@@ -302,7 +241,7 @@ class Stage {
       for (const key of now.keys()) if (!before.has(key)) collection.remove(key);
       for (const [key, object] of before) if (now.get(key) !== object) collection.put(key, object);
     }
-    this.#deployment.leaseWentBack();
+    this.#cast.deployment.leaseWentBack();
     this.#watches("reboot");
   }
 
@@ -310,7 +249,7 @@ class Stage {
     if (++this.requests !== this.#crash?.at) return undefined;
     const crash = (): void => {
       replica.kill();
-      this.#deployment.comeAgain(replica);
+      this.#cast.deployment.comeAgain(replica);
     };
     return { kind: "crash", acted: this.#crash.acted, crash };
   }
@@ -320,7 +259,6 @@ class Stage {
     const around = { now, flags, graceMs, ...waitsOf(this.#script), listSlot: LIST_SLOT };
     const wrong = wrongWrite(request, answer, this.#slots, around);
     if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
-    this.#receipts.written({ request, answer });
     this.#writes++;
   }
 
@@ -343,21 +281,14 @@ class Stage {
     return this.#api.storage.collection(plural).view().objects;
   }
 
-  #contract(): Flags {
-    const list = this.#all(CONFIG_MAPS.plural).get(LIST_PLACE);
-    return { ...this.#flags, ownNamespace: OWN_NAMESPACE, list };
-  }
-
-  #given(): FlagValues {
-    const { graceMs, deleteLimit, replicas } = this.#script;
+  #waits(): FlagValues {
+    const { graceMs, deleteLimit } = this.#script;
     const { sourceGraceMs, holdMs } = waitsOf(this.#script);
     return {
-      ...valuesOf(this.#flags),
       "delete-grace": `${graceMs}ms`,
       "source-grace": `${sourceGraceMs}ms`,
       "delete-hold": `${holdMs}ms`,
       "delete-limit": String(deleteLimit),
-      "leader-elect": replicas > 1,
     };
   }
 }
