@@ -1,11 +1,8 @@
 // What the process passes to a command, so that a command can also run without a process.
+import type { LogStream } from "../controller/report/log.ts";
 
-type Output = {
-  write(text: string, done?: (error?: Error | null) => void): boolean;
-  /** Bytes that are not read yet. */
-  readonly writableLength?: number;
-  /** An error without a listener ends the process. */
-  on?(event: "error", listener: (error: Error) => void): unknown;
+/** An error without a listener ends the process. */
+type Output = LogStream & {
   /** Its file descriptor, if it is one of a process. */
   readonly fd?: number;
   readonly isTTY?: boolean;
