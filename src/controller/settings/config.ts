@@ -13,8 +13,8 @@ import {
   type FlagsRead,
   type ValueByKind,
 } from "./flags.ts";
-import { OBJECT_KINDS, type ObjectKind } from "../model/kinds.ts";
-import { contradictionOf, parseObjectNames } from "./only-names.ts";
+import { MOST_NAMES } from "../annotations/name-scope.ts";
+import { OBJECT_KINDS, rulesOf, type ObjectKind } from "../model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
@@ -82,8 +82,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
   const kinds = configMaps ? OBJECT_KINDS : ONLY_SECRETS;
   const sourceList = flags.sourceList === "" ? undefined : flags.sourceList;
   check("source-list", sourceList, isSecretName, A_LIST);
-  const contradiction = contradictionOf(flags.onlyNames ?? [], kinds, sourceList);
-  if (contradiction !== undefined) throw new UsageError(`--only-names: ${contradiction}`);
+  for (const kind of kinds) checkNames(flags.onlyNames ?? [], kind, sourceList);
   const policy = everyNamespacePublishes(sourceNamespaces) ? "opt-in" : "opt-out";
   return Object.freeze({
     ...flags,
@@ -114,16 +113,15 @@ export function emptyListVariable(given: FlagValues, env: Environment["env"]): s
 
 function readReceipts(text: string): string | undefined {
   if (text === "none") return undefined;
-  const advice: Readonly<Record<string, string>> = {
-    "": "expected stdout, none or a file",
-    stderr: "stderr has the log; expected stdout, none or a file, such as /dev/stderr",
-    "-": "expected stdout, none or a file",
-  };
-  const wrong = advice[text];
+  const expected = "expected stdout, none or a file";
+  const wrong = new Map([
+    ["", expected],
+    ["-", expected],
+    ["stderr", `stderr has the log; ${expected}, such as /dev/stderr`],
+  ]).get(text);
   if (wrong === undefined && !text.includes("\0")) return text;
-  throw new UsageError(
-    `--receipts: ${JSON.stringify(text)} is wrong: ${wrong ?? "no file has such a name"}`,
-  );
+  const why = wrong ?? "no file has such a name";
+  throw new UsageError(`--receipts: ${JSON.stringify(text)} is wrong: ${why}`);
 }
 
 /** Throws a UsageError if a value is given and is wrong. */
@@ -134,6 +132,26 @@ function check(
   expected: string,
 ): void {
   if (value !== undefined && !isRight(value)) throw wrongValue(flag, value, expected);
+}
+
+/** Throws a UsageError if no object of one of these names may take part. */
+function checkNames(
+  names: readonly string[],
+  kind: ObjectKind,
+  sourceList: string | undefined,
+): void {
+  const { refusedPrefix, reserved } = rulesOf(kind, { sourceList });
+  const refused = names.find((name) => name.startsWith(refusedPrefix));
+  if (refused !== undefined)
+    throw new UsageError(
+      `--only-names: "${refused}" is never copied: names that begin with ${refusedPrefix} are records of Helm`,
+    );
+  const taken = names.find((name) => reserved?.includes(name));
+  // Rights by name would let the controller change its own source list in every namespace.
+  if (taken !== undefined)
+    throw new UsageError(
+      `--only-names: "${taken}" is reserved: a ${kind} of that name configures secretcast and never takes part`,
+    );
 }
 
 export function wrongValue(flag: FlagName, value: string, expected: string): UsageError {
@@ -189,6 +207,23 @@ function parseList(text: string): readonly string[] {
   if (entries.includes(""))
     throw new RangeError(`"${text}" has an empty entry: separate names or globs by single commas`);
   return entries;
+}
+
+/** Throws a RangeError that names the name at fault. */
+function parseObjectNames(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.includes(""))
+    throw new RangeError(`"${text}" has an empty name: separate names by single commas`);
+  if (names.length > MOST_NAMES)
+    throw new RangeError(`${names.length} names are too many: expected at most ${MOST_NAMES}`);
+  const wrong = names.find((name) => !isSecretName(name));
+  if (wrong !== undefined)
+    throw new RangeError(
+      `"${wrong}" is wrong: expected the name of an object, no glob: at most 253 lower-case letters, digits, "-" and "."`,
+    );
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw new RangeError(`"${twice}" is given twice`);
+  return names;
 }
 
 function parseSwitch(text: string): boolean {

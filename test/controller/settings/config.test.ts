@@ -249,6 +249,7 @@ test("listed namespaces are read besides those of the sources that are named, an
 test("--receipts is stdout or a file; what would be a mistake is refused", () => {
   const around = { env: {}, clusterNamespace: undefined, terminal: false };
   const read = (receipts: string) => readConfig({ receipts }, around).receipts;
+  assert.equal(read("constructor"), "constructor", "a file of any name");
   assert.deepEqual(["none", "stdout", "/var/log/receipts.jsonl", "/dev/stderr"].map(read), [
     undefined,
     "stdout",
