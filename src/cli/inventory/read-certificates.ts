@@ -70,8 +70,9 @@ async function certificateOf(
     });
     const data = isRecord(raw) && isRecord(raw["data"]) ? raw["data"] : {};
     const value = data[CERTIFICATE_KEY];
+    if (value === undefined && type !== TLS_TYPE) return "none";
     if (typeof value !== "string" || value === "")
-      return type === TLS_TYPE ? { unreadable: `${CERTIFICATE_KEY} is empty` } : "none";
+      return { unreadable: `${CERTIFICATE_KEY} is empty` };
     const isBase64 = kind.fields.some(
       (field) => field.name === "data" && field.encoding === "base64",
     );

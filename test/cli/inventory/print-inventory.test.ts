@@ -157,6 +157,18 @@ test("a certificate is shown by subject, issuer and dates, and the earliest of i
     assert.doesNotMatch(stdout + stderr, /hunter2|BEGIN|MII|Rldva/);
 });
 
+test("a certificate that is empty cannot be read, whatever the type, and may expire too soon (37)", async (t) => {
+  const to = { "secretcast.io/to": "*" };
+  const cluster = await sandboxCluster(t, [
+    { kind: "Namespace", metadata: { name: "secretcast" } },
+    secret("secretcast/opaque", to, { type: "Opaque", data: { "tls.crt": "" } }),
+    secret("secretcast/without", to, { type: "Opaque", data: { "ca.crt": base64(ENDS_2031) } }),
+  ]);
+  const { code, stderr } = await cluster.run(["inventory", "--certificates", "--min-validity=30d"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /^certificate that cannot be read .*: secretcast\/opaque$/m);
+});
+
 test("without a source, the certificate of a copy is read, and its expiry counts (37)", async (t) => {
   const cluster = await sandboxCluster(t, [
     ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
