@@ -8,7 +8,6 @@ export type Replicator = {
   readonly domains: readonly string[];
 };
 
-/** `migrate` moves from the first five. */
 export const REPLICATORS = {
   reflector: {
     title: "Reflector",
