@@ -1,5 +1,6 @@
 // Finds rights of the controller's account that these settings do not need. It asks for each verb on Secrets
 // and ConfigMaps, and for the rights that lead to Secrets.
+import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { listed } from "../../text/listed.ts";
 import type { AccessAttributes } from "../../inspect/cluster/access-review.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -10,7 +11,7 @@ import type { RightsOf } from "./whose-rights.ts";
 // Each namespace costs 25 reviews at most.
 const MOST_NAMESPACES = 100;
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
-const RESOURCES = ["secrets", "configmaps"];
+const RESOURCES = OBJECT_KINDS.map((kind) => KINDS[kind].resource.plural);
 const RBAC = "rbac.authorization.k8s.io";
 
 /** Rights with which the account can get others. */

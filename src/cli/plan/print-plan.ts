@@ -13,6 +13,7 @@ import {
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
+import { OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { secretTemplates } from "../../inspect/cluster/secret-templates.ts";
 import { readFileObjects, type FileReading } from "../../inspect/cluster/file-objects.ts";
@@ -93,7 +94,7 @@ function* unplannedSources(objects: FileReading["objects"]): Generator<string> {
   }
 }
 
-const TAKING_PART: ReadonlySet<string> = new Set(["Secret", "ConfigMap", "Namespace"]);
+const TAKING_PART: ReadonlySet<string> = new Set<string>([...OBJECT_KINDS, "Namespace"]);
 
 async function expectationOf(
   given: Given,
