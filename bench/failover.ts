@@ -4,6 +4,7 @@
 // and that nobody's own Secret is touched, no copy is wrong and the Lease changes hands once each time.
 // Several Leases at once, because most of it is waiting.
 import { setTimeout as delay } from "node:timers/promises";
+import { LEASE_TIMES } from "../src/controller/settings/config.ts";
 import { candidate } from "../test/support/kube/candidate.ts";
 import { LeaseServer } from "../test/support/kube/lease-server.ts";
 import { FakeClock } from "../test/support/time/fake-clock.ts";
@@ -18,8 +19,6 @@ const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
 type Ending = (typeof SIGNALS)[number];
 type HandOver = { readonly by: Ending; readonly tookMs: number };
 
-/** As the controller has it. */
-const LEASE_RETRY_MS = 1500;
 /** A stand-by looks every 1.5 to 3.3 s: it sees the last renewal so late, waits 15 s, and looks once more. */
 const MOST_S = { SIGTERM: 5, SIGKILL: 22 } as const;
 
@@ -46,9 +45,9 @@ async function election(by: Ending): Promise<number> {
   const clock = new FakeClock();
   clock.chance = () => Math.random();
   const server = new LeaseServer();
-  const leader = candidate(clock, server, "leader", { retryPeriodMs: LEASE_RETRY_MS });
+  const leader = candidate(clock, server, "leader", LEASE_TIMES);
   await clock.advance(1000 * Math.random());
-  const next = candidate(clock, server, "next", { retryPeriodMs: LEASE_RETRY_MS });
+  const next = candidate(clock, server, "next", LEASE_TIMES);
   await clock.advance(5000 + 5000 * Math.random());
   const began = clock.monotonic();
   if (by === "SIGTERM") leader.cancel();

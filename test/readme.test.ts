@@ -16,6 +16,7 @@ import {
   type AnnotatedKind,
   type AnnotationName,
 } from "../src/controller/annotations/vocabulary.ts";
+import { LEASE_TIMES } from "../src/controller/settings/config.ts";
 import { environmentName, FLAGS } from "../src/controller/settings/flags.ts";
 import { metricsOfNothing } from "./support/documents/metrics.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
@@ -54,6 +55,20 @@ test("the README's first command is in its first 12 lines", () => {
   const lines = readme.split("\n");
   assert.ok(lines.findIndex((line) => line.startsWith("npm ci && npm run demo")) < 12);
   assert.ok(lines.includes("npm ci && npm test"));
+});
+
+test("operations and reliability give the times of the Lease that the controller uses", () => {
+  const { leaseDurationMs, renewDeadlineMs } = LEASE_TIMES;
+  const [lease, deadline] = [leaseDurationMs / 1000, renewDeadlineMs / 1000];
+  for (const [page, words] of [
+    ["docs/operations.md", `another replica follows after ${lease} s`],
+    ["docs/operations.md", `when the Lease expires (${lease} s)`],
+    [
+      "docs/reliability.md",
+      `${deadline} s after the last renewal was sent, and ${lease - deadline} s before another replica`,
+    ],
+  ] as const)
+    assert.ok(text(page).includes(words), `${page}: ${words}`);
 });
 
 test("the README's annotations are words of the vocabulary, on what carries them", () => {

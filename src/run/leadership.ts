@@ -1,5 +1,5 @@
 // The Lease: which replica writes, and which reservations the next leader has to know.
-import { LEASE_RETRY_MS, type Config } from "../controller/settings/config.ts";
+import { LEASE_TIMES, type Config } from "../controller/settings/config.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { RESERVATIONS_KEY } from "../controller/state/reservation-text.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
@@ -51,7 +51,7 @@ function createElector(
     identity,
     namespace: config.leaseNamespace,
     name: config.leaseName,
-    retryPeriodMs: LEASE_RETRY_MS,
+    ...LEASE_TIMES,
     reachability: leaseApi.reachability,
     onVersionWentBack: () => {
       log.warn({}, "the API server's versions have gone back: everything is listed anew");

@@ -4,6 +4,7 @@
 // kept, no value told; and in the end, when tenant and faults have stopped, nothing left to write. The
 // same seed gives the same settings, attacks and faults, not the same timing.
 import { setTimeout as delay } from "node:timers/promises";
+import { LEASE_TIMES } from "../../src/controller/settings/config.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { seeded } from "../support/time/random.ts";
 import { openArena, type Arena } from "./stages/arena.ts";
@@ -28,9 +29,8 @@ export type HostileOptions = {
 };
 
 const ROUND_MS = 500;
-const LEASE_MS = 15_000;
 /** Two thirds of the time within which a Lease must be renewed. */
-const AWAY_MS = 6600;
+const AWAY_MS = (2 / 3) * LEASE_TIMES.renewDeadlineMs;
 const LEADS_WITHIN_MS = 40_000;
 const APART_MS = 1100;
 const SETTLES_WITHIN_MS = 6000;
@@ -195,7 +195,8 @@ class Run {
   async #ended(told: string): Promise<void> {
     const { disturbance, pace, lease } = this.#arena;
     lease.killed();
-    const away = disturbance.lasted(AWAY_MS, 2 * LEASE_MS) || pace.slowestMs() > AWAY_MS;
+    const away =
+      disturbance.lasted(AWAY_MS, 2 * LEASE_TIMES.leaseDurationMs) || pace.slowestMs() > AWAY_MS;
     if (away && told.includes("lease"))
       this.#options.print("the Lease was lost by right: the API server was away too long");
     else this.#violations.add("the controller ended by itself", told);

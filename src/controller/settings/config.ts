@@ -19,10 +19,14 @@ import { parseDuration, parseSize } from "./units.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
 /**
- * How often the Lease is read or renewed. A standby replica checks after up to 2.2 times this, 3.3 s, so that
- * it has written within 5 s of a release.
+ * The times of the Lease. A standby replica checks after up to 2.2 retry periods, 3.3 s, so that it has written
+ * within 5 s of a release.
  */
-export const LEASE_RETRY_MS = 1500;
+export const LEASE_TIMES = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 1500,
+} as const;
 
 /** What was given, by flag name: the command line's value or the environment's. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;

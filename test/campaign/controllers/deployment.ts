@@ -2,7 +2,7 @@
 // out with other flags, begun again when they ended by themselves; and the faults between each and the
 // API server. The same on every stage.
 // Promises: a write is told once, as it is carried out, with the flags that its writer was started with.
-import type { FlagValues } from "../../../src/controller/settings/config.ts";
+import { LEASE_TIMES, type FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { LEASES } from "../../../src/kube/rest/resource.ts";
 import type { Clock, Timer } from "../../../src/kube/time/clock.ts";
@@ -15,7 +15,7 @@ import { faultOf, type Weather } from "../faults/weather.ts";
 import { changesNoObject } from "../judges/write-judge.ts";
 
 /** The renew deadline: so long whoever led may go on where the Lease is another without his doing. */
-const LEADS_ON_MS = 10_000;
+const LEADS_ON_MS = LEASE_TIMES.renewDeadlineMs;
 /** So long one that was told to stop may take. */
 const STOPS_WITHIN_MS = 30_000;
 /** Longer than a run with `--once` waits for anything: the grace and a minute, and what the server asks for. */
