@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import {
   loadAllYaml,
   loadYaml,
@@ -221,7 +222,7 @@ test("the example's source is a registry credential for a registry that cannot e
 
 const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
 test("kubectl builds the base into the same objects", { skip: !kubectl && "no kubectl" }, () => {
-  const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", FOLDER.pathname], {
+  const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", fileURLToPath(FOLDER)], {
     encoding: "utf8",
   });
   assert.equal(status, 0, stderr);
@@ -239,7 +240,7 @@ test("each component has its row in docs/reference.md, and there is no other", (
 function built(t: TestContext, components: readonly string[]): readonly KubernetesObject[] {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-overlay-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const manifests = relative(realpathSync(folder), FOLDER.pathname);
+  const manifests = relative(realpathSync(folder), fileURLToPath(FOLDER));
   const overlay = {
     resources: [manifests],
     components: components.map((name) => `${manifests}/components/${name}`),

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { ACCOUNT } from "../support/api-server/account.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
@@ -59,7 +60,7 @@ test("an account without rights is told each that is missing, with what to apply
 test("rights in one namespace are found in that one, and missing in another", async (t) => {
   const scene = await openScene(t);
   const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
-  const rights = new URL("../../manifests/namespace-rights", import.meta.url).pathname;
+  const rights = fileURLToPath(new URL("../../manifests/namespace-rights", import.meta.url));
   const kubectl = (...words: readonly string[]) =>
     execFileSync("kubectl", ["--kubeconfig", sharedCluster().kubeconfig, "-n", a, ...words]);
   kubectl("apply", "-k", rights);
