@@ -20,7 +20,7 @@ export function scenario(name: string, ...rest: readonly [Run] | readonly [Optio
   // On a shared server a selector of one scene would meet the namespaces of the other.
   const concurrency = inTurn !== true && process.env["CLUSTER_ACCESS"] === undefined;
   test(name, { concurrency, ...options }, async (t) => {
-    const each = kindsOfMode().map((kind) =>
+    const each = kindsOfMode(!("skip" in options)).map((kind) =>
       t.test(`of ${kind}s`, (own) => {
         kinds.set(own, kind);
         return run(own);
@@ -32,9 +32,10 @@ export function scenario(name: string, ...rest: readonly [Run] | readonly [Optio
 
 // The sandbox has each kind with both rights. A real server, where one scene follows another, has each
 // scenario with both kinds and both rights in two runs: of Secrets by name, which is what only RBAC can
-// judge, and of ConfigMaps with rights on all names. The files of test/cluster have Secrets with those.
-function kindsOfMode(): readonly ObjectKind[] {
-  if (process.env["CLUSTER_ACCESS"] === undefined) return OBJECT_KINDS;
+// judge, and of ConfigMaps with rights on all names. What cannot exist by name has both kinds with those.
+// The files of test/cluster have Secrets with rights on all names.
+function kindsOfMode(isInBothModes: boolean): readonly ObjectKind[] {
+  if (process.env["CLUSTER_ACCESS"] === undefined || !isInBothModes) return OBJECT_KINDS;
   return modeNames() === undefined ? ["ConfigMap"] : ["Secret"];
 }
 
