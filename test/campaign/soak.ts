@@ -15,7 +15,7 @@ import { MARKER } from "./actors/actors.ts";
 import { runOnce, WatchedProcess } from "./controllers/watched-process.ts";
 import { Skies } from "./faults/skies.ts";
 import { LatencyProbe } from "./judges/latency.ts";
-import type { Latency, SoakRecord } from "./judges/records.ts";
+import { LOST_LEASE, type Latency, type SoakRecord } from "./judges/records.ts";
 import { vitalsOf } from "./judges/vitals.ts";
 import {
   proxiedCluster,
@@ -178,7 +178,9 @@ class Soak {
     const s = Math.floor(this.#s());
     this.#server.proxy.forget();
     const isReal = this.#options.assets !== undefined;
-    if (!isReal && this.#random() < RESTART_LIKELIHOOD) await this.#stopped(true);
+    const restarts = !isReal && this.#random() < RESTART_LIKELIHOOD;
+    // One that is still starting hears no signal.
+    if (restarts && this.#subject?.now.address() !== undefined) await this.#stopped(true);
     if (isReal && s >= this.#silenceAtS) {
       this.#server.proxy.freeze();
       this.#silenceAtS += SILENCE_EVERY_MIN * 60;
@@ -256,7 +258,9 @@ class Soak {
   /** As in a roll-out, when another one comes. */
   async #stopped(another: boolean): Promise<void> {
     const code = await this.#subject?.stop();
-    if (code !== 0) this.#problem(`stopped, it ended with ${String(code)}: ${this.#last.at(-1)}`);
+    const lostLease = code === LOST_LEASE && this.#last.join(" ").includes("lease");
+    if (code !== 0 && !lostLease)
+      this.#problem(`stopped, it ended with ${String(code)}: ${this.#last.at(-1)}`);
     if (another) this.#subject?.again();
   }
 

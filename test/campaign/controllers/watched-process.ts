@@ -9,6 +9,8 @@ import {
 } from "../../support/programs/controller-process.ts";
 import { leaks } from "../../support/programs/eavesdrop.ts";
 
+/** What it said last is read by then. */
+const LAST_LINES_MS = 250;
 const ONCE_ENDS_WITHIN_MS = 180_000;
 
 export type WatchedOptions = {
@@ -81,7 +83,8 @@ export class WatchedProcess {
         onLine?.(line);
       },
     });
-    void started.ended.then((code) => {
+    void started.ended.then(async (code) => {
+      await delay(LAST_LINES_MS);
       if (this.#expectedEnd || life !== this.life) return;
       this.#process = this.#start();
       onEnd(life, code);

@@ -32,6 +32,8 @@ export type Sample = Vitals & {
   /** Of the machine, over a minute: what else it has to do. */
   readonly load: number;
 };
+/** The exit code of a process that lost its Lease, or could not say that it goes. */
+export const LOST_LEASE = 1;
 export const LATENCIES = ["fresh namespace", "changed source"] as const;
 export type Latency = {
   readonly kind: "latency";

@@ -4,6 +4,7 @@ import {
   isLatency,
   isSample,
   LATENCIES,
+  LOST_LEASE,
   type Latency,
   type Sample,
   type SoakRecord,
@@ -62,13 +63,12 @@ const TRENDS: readonly Trend[] = [
   },
 ];
 const BLOCK_H = 1 / 24;
-/** Of fewer in a third the least may have seen no calm moment. */
-const FEWEST_OF_A_THIRD = 3;
+/** In less time the least of a third may have seen no collection and no calm moment. */
+const SHORTEST_S = 180;
 /** A median that grew by both is drift. */
 const DRIFT = { times: 1.5, ms: 20 };
 /** Of fewer in a quarter one that is slow by chance would be the judgement. */
 const FEWEST_OF_A_QUARTER = 10;
-const LOST_LEASE = 1;
 
 export function judgeSoak(records: readonly SoakRecord[]): SoakVerdict {
   const samples = records.filter(isSample);
@@ -146,8 +146,9 @@ function growth(samples: readonly Sample[]): SoakVerdict {
 
 /** From the first third to the last; NaN of too few samples. */
 function grownLeast(samples: readonly Sample[], { of }: Trend): number {
+  const lastedS = (samples.at(-1)?.s ?? 0) - (samples[0]?.s ?? 0);
   const third = Math.floor(samples.length / 3);
-  if (third < FEWEST_OF_A_THIRD) return Number.NaN;
+  if (third === 0 || lastedS < SHORTEST_S) return Number.NaN;
   const least = (some: readonly Sample[]): number => Math.min(...some.map(of));
   return least(samples.slice(-third)) - least(samples.slice(0, third));
 }
