@@ -2,7 +2,7 @@
 // write. A CronJob counts as running between its Pods.
 import { isDeepStrictEqual } from "node:util";
 import { allListed, orRefused, type Reading } from "./read-old-cluster.ts";
-import { fields } from "../oldtools/old-objects.ts";
+import { fields, objectsIn, textsOf, type RawFields } from "../oldtools/old-objects.ts";
 import type { OldContainer } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -62,25 +62,25 @@ export function differingWorkloads([first, ...others]: readonly OldWorkload[]): 
 }
 
 // A CronJob has its Pod one level deeper.
-function podSpec(spec: Fields): Fields {
+function podSpec(spec: RawFields): RawFields {
   const jobSpec = fields(fields(spec["jobTemplate"])["spec"]);
   const { template } = spec["jobTemplate"] === undefined ? spec : jobSpec;
   return fields(fields(template)["spec"]);
 }
 
-function containerOf(container: Fields): OldContainer {
-  const variables = listOf(container["env"]).map(fields);
+function containerOf(container: RawFields): OldContainer {
+  const variables = objectsIn(container["env"]);
   const environment = variables.flatMap(({ name, value }) =>
     typeof name === "string" && typeof value === "string" ? [[name, value] as const] : [],
   );
-  const words = [...listOf(container["command"]), ...listOf(container["args"])];
+  const { command, args } = container;
   return {
-    words: words.filter((word) => typeof word === "string"),
+    words: [...(textsOf(command) ?? []), ...(textsOf(args) ?? [])],
     environment: Object.fromEntries(environment),
     hidden: variables.flatMap(({ name, valueFrom }) =>
       typeof name === "string" && valueFrom !== undefined ? [name] : [],
     ),
-    hiddenNames: listOf(container["envFrom"]).length > 0,
+    hiddenNames: objectsIn(container["envFrom"]).length > 0,
   };
 }
 
@@ -95,7 +95,7 @@ export async function runningWorkload(
   const live = "status.phase!=Succeeded,status.phase!=Failed";
   const pods = await listedOrNone({ resource: PODS, fieldSelector: live }, reading);
   const jobs = await listedOrNone({ resource: CRON_JOBS }, reading);
-  const isOfTool = (spec: Fields): boolean =>
+  const isOfTool = (spec: RawFields): boolean =>
     containersOf(spec).some(({ image }) => images.test(String(image)));
   const pod = pods.find(({ spec }) => isOfTool(fields(spec)));
   if (pod) return titleOf("Pod", pod);
@@ -123,12 +123,6 @@ async function listedOrNone(
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function containersOf(spec: Fields): readonly Fields[] {
-  return [...listOf(spec["initContainers"]), ...listOf(spec["containers"])].map(fields);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+function containersOf(spec: RawFields): readonly RawFields[] {
+  return [...objectsIn(spec["initContainers"]), ...objectsIn(spec["containers"])];
 }

@@ -1,6 +1,6 @@
 // Label selectors of rules in other tools' resources, in the form of Kubernetes (matchLabels and
 // matchExpressions): read, joined, and written as the text that secretcast takes.
-import { fields, textsOf } from "./old-objects.ts";
+import { fields, objectsIn, textsOf } from "./old-objects.ts";
 import { parseSelector } from "../../text/label-selector.ts";
 import { stringOf, stringsOf } from "../../controller/model/unstructured.ts";
 
@@ -23,9 +23,7 @@ export function readLabelSelector(raw: unknown): LabelSelector | string {
   const requirements: Requirement[] = Object.entries(stringsOf(matchLabels))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => ({ key, operator: "In", values: [value] }));
-  const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
-  for (const expression of expressions) {
-    const { key, operator, values } = fields(expression);
+  for (const { key, operator, values } of objectsIn(matchExpressions)) {
     const known = OPERATORS.find((one) => one === operator);
     if (known === undefined) return `it has the operator ${JSON.stringify(operator)}`;
     const texts = [...new Set(textsOf(values) ?? [])].toSorted();

@@ -68,6 +68,11 @@ export type OldCustom = {
   readonly fields: RawFields;
 };
 
+/** "NAMESPACE/NAME", or the name alone when its kind has no namespaces. */
+export function customPlace({ namespace, name }: OldCustom): string {
+  return namespace === undefined ? name : refText({ namespace, name });
+}
+
 export type RawFields = Readonly<Record<string, unknown>>;
 
 export type OldCluster = {
@@ -138,8 +143,8 @@ function customsInOrder(
 ): readonly OldCustom[] {
   const rank = new Map(resources.map(({ group, kind }, at) => [`${group} ${kind}`, at]));
   const rankOf = ({ group, kind }: OldCustom): number => rank.get(`${group} ${kind}`) ?? 0;
-  const placeOf = ({ namespace = "", name }: OldCustom): string => refText({ namespace, name });
-  return customs.toSorted((a, b) => rankOf(a) - rankOf(b) || (placeOf(a) < placeOf(b) ? -1 : 1));
+  const order = ({ namespace = "", name }: OldCustom): string => refText({ namespace, name });
+  return customs.toSorted((a, b) => rankOf(a) - rankOf(b) || (order(a) < order(b) ? -1 : 1));
 }
 
 const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount"]);
@@ -168,6 +173,11 @@ function addIf<T>(list: T[], item: T | undefined): void {
 
 export function fields(value: unknown): RawFields {
   return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** The objects of a list. Empty when it is not a list. What is not an object has no fields. */
+export function objectsIn(value: unknown): readonly RawFields[] {
+  return Array.isArray(value) ? value.map(fields) : [];
 }
 
 function readOldObject(raw: unknown): OldObject | undefined {

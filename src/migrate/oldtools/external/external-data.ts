@@ -1,6 +1,6 @@
 // What an ExternalSecret makes of its source's data, in the words of `keys`. Each rule is tried with
 // secretcast's own filter on the data of now, and what does not come out equal is not expressed.
-import { fields, type OldObject } from "../old-objects.ts";
+import { fields, objectsIn, type OldObject, type RawFields } from "../old-objects.ts";
 import type { ExternalStore, ExternalStores } from "./external-stores.ts";
 import { KINDS } from "../../../controller/model/kinds.ts";
 import { SecretData } from "../../../controller/model/secret-data.ts";
@@ -8,7 +8,6 @@ import { stringOf } from "../../../controller/model/unstructured.ts";
 import { filterKeys, parseKeys, recordOf } from "../../../text/key-filter.ts";
 import type { Ref } from "../../../text/names.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
 type StoreHere = Extract<ExternalStore, { kind: "here" }>;
 
 /** One entry of a copy: its key, and the key of the source. */
@@ -30,12 +29,12 @@ export type ReadData =
   | { readonly kind: "refused"; readonly store: StoreHere | undefined; readonly why: string };
 
 export function readExternalData(
-  spec: Fields,
+  spec: RawFields,
   stores: ExternalStores,
   namespace: string | undefined,
 ): ReadData {
-  const entries = listOf(spec["data"]);
-  const groups = listOf(spec["dataFrom"]);
+  const entries = objectsIn(spec["data"]);
+  const groups = objectsIn(spec["dataFrom"]);
   const refs = [
     ...groups.map(({ sourceRef }) => sourceRef),
     ...entries.map(({ sourceRef }) => sourceRef),
@@ -89,9 +88,9 @@ function storeRef(sourceRef: unknown): unknown {
   return fields(sourceRef)["storeRef"];
 }
 
-function problemOfGroup({ find, extract, rewrite }: Fields): string | undefined {
+function problemOfGroup({ find, extract, rewrite }: RawFields): string | undefined {
   if (find !== undefined) return "it finds Secrets by a pattern or by labels (find)";
-  if (listOf(rewrite).length > 0) return "it rewrites keys (rewrite)";
+  if (objectsIn(rewrite).length > 0) return "it rewrites keys (rewrite)";
   const reference = fields(extract);
   if (stringOf(reference["property"]) !== "") {
     return `it extracts the JSON of one entry (property: ${stringOf(reference["property"])})`;
@@ -99,7 +98,7 @@ function problemOfGroup({ find, extract, rewrite }: Fields): string | undefined 
   return problemOfReference(reference);
 }
 
-function problemOfEntry({ remoteRef }: Fields): string | undefined {
+function problemOfEntry({ remoteRef }: RawFields): string | undefined {
   const reference = fields(remoteRef);
   if (stringOf(reference["property"]) === "") {
     return "it writes a whole Secret as JSON into one entry (remoteRef without property)";
@@ -107,7 +106,7 @@ function problemOfEntry({ remoteRef }: Fields): string | undefined {
   return problemOfReference(reference);
 }
 
-function problemOfReference({ decodingStrategy, metadataPolicy }: Fields): string | undefined {
+function problemOfReference({ decodingStrategy, metadataPolicy }: RawFields): string | undefined {
   const decoding = stringOf(decodingStrategy);
   if (decoding !== "" && decoding !== "None") {
     return `it decodes values (decodingStrategy: ${decoding})`;
@@ -155,7 +154,7 @@ export function chooseData(
 function keysFor(
   whole: boolean,
   renamings: readonly Renaming[],
-  present: Fields,
+  present: RawFields,
 ): readonly string[] | undefined {
   const real = whole ? renamings.filter(({ to, from }) => to !== from) : renamings;
   if (real.length === 0) return undefined;
@@ -176,8 +175,4 @@ function isSame(
 ): boolean {
   const keys = Object.keys(chosen);
   return keys.length === wanted.size && keys.every((key) => chosen[key] === wanted.get(key));
-}
-
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(fields) : [];
 }

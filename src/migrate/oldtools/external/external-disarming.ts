@@ -2,7 +2,7 @@
 // references off by itself, and no deletion of a rule reaches a copy. Before the clean-up the rules are
 // deleted, because they write their marks again.
 import { creationPolicy, makerOf, specOf } from "./external-rules.ts";
-import type { OldCustom } from "../old-objects.ts";
+import { customPlace, type OldCustom } from "../old-objects.ts";
 import type { OldSource } from "../old-tool.ts";
 
 /** Rules that would undo a step, or delete copies, with the command that changes that. */
@@ -16,7 +16,7 @@ export function armed(
     const { kind, namespace, name } = custom;
     if (kind !== "ClusterExternalSecret" && kind !== "ExternalSecret") return [];
     const maker = makerOf(custom);
-    const place = namespace === undefined ? name : `${namespace}/${name}`;
+    const place = customPlace(custom);
     const title = maker === undefined ? `${kind} ${place}` : `ClusterExternalSecret ${maker}`;
     if (!titles.has(title)) return [];
     const scope = namespace === undefined ? "" : `-n ${namespace} `;

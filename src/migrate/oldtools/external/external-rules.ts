@@ -1,6 +1,6 @@
 // The rules of External Secrets: ClusterExternalSecrets, and ExternalSecrets that none of them made. What
 // secretcast cannot express is named in each.
-import { fields, textsOf, type OldCustom } from "../old-objects.ts";
+import { fields, objectsIn, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
 import { readExternalData, type ReadData } from "./external-data.ts";
 import type { ExternalStores } from "./external-stores.ts";
 import { readLabelSelector, type LabelSelector } from "../label-selectors.ts";
@@ -9,7 +9,6 @@ import { objectOf, stringOf, stringsOf } from "../../../controller/model/unstruc
 import type { StringMap } from "../../../text/string-map.ts";
 
 export const GROUP = "external-secrets.io";
-type Fields = Readonly<Record<string, unknown>>;
 
 export type ExternalRule = {
   readonly title: string;
@@ -69,18 +68,17 @@ export function readExternalRules(
 /** The name of the ClusterExternalSecret that makes this ExternalSecret. */
 export function makerOf({ fields: all }: OldCustom): string | undefined {
   const owners: unknown = fields(all["metadata"])["ownerReferences"];
-  const list: readonly unknown[] = Array.isArray(owners) ? owners : [];
-  const owner = list.map(fields).find(({ kind }) => kind === "ClusterExternalSecret");
+  const owner = objectsIn(owners).find(({ kind }) => kind === "ClusterExternalSecret");
   return owner && stringOf(owner["name"]);
 }
 
 /** The ExternalSecret part of a rule. */
-export function specOf({ kind, fields: all }: OldCustom): Fields {
+export function specOf({ kind, fields: all }: OldCustom): RawFields {
   const spec = fields(all["spec"]);
   return kind === "ClusterExternalSecret" ? fields(spec["externalSecretSpec"]) : spec;
 }
 
-export function creationPolicy({ target }: Fields): string {
+export function creationPolicy({ target }: RawFields): string {
   return stringOf(fields(target)["creationPolicy"]) || "Owner";
 }
 
@@ -88,13 +86,13 @@ function clusterRule(custom: OldCustom, stores: ExternalStores): ExternalRule {
   const { externalSecretName, externalSecretMetadata, ...to } = fields(custom.fields["spec"]);
   const { labels, annotations } = objectOf(externalSecretMetadata);
   const names = textsOf(to["namespaces"]) ?? [];
-  const raw: readonly unknown[] = Array.isArray(to["namespaceSelectors"])
-    ? to["namespaceSelectors"]
-    : [];
   const single = to["namespaceSelector"];
   const selectors: LabelSelector[] = [];
   const problems: string[] = [];
-  for (const one of [...(single === undefined ? [] : [single]), ...raw]) {
+  for (const one of [
+    ...(single === undefined ? [] : [single]),
+    ...objectsIn(to["namespaceSelectors"]),
+  ]) {
     const selector = readLabelSelector(one);
     if (typeof selector === "string") problems.push(`its selector cannot be read: ${selector}`);
     else selectors.push(selector);
@@ -152,7 +150,7 @@ function ruleOf(custom: OldCustom, stores: ExternalStores, own: Own): ExternalRu
   };
 }
 
-function problemsOf(spec: Fields, target: Fields, template: Fields): readonly string[] {
+function problemsOf(spec: RawFields, target: RawFields, template: RawFields): readonly string[] {
   const problems: string[] = [];
   const { manifest } = target;
   if (manifest !== undefined && fields(manifest)["kind"] !== "Secret") {
@@ -164,10 +162,7 @@ function problemsOf(spec: Fields, target: Fields, template: Fields): readonly st
     problems.push(`it writes into Secrets of others (creationPolicy: ${policy})`);
   }
   const { data, templateFrom } = template;
-  if (
-    Object.keys(fields(data)).length + (Array.isArray(templateFrom) ? templateFrom.length : 0) >
-    0
-  ) {
+  if (Object.keys(fields(data)).length + objectsIn(templateFrom).length > 0) {
     problems.push("its data are made by a template");
   }
   if ((textsOf(objectOf(template["metadata"]).finalizers) ?? []).length > 0) {
@@ -187,7 +182,7 @@ function isZero(interval: unknown): boolean {
   return /^(?:[+-]?(?:0+(?:\.0*)?|\.0+)(?:[a-zµμ]+|$))+$/u.test(String(interval));
 }
 
-function incompleteOf(spec: Fields): readonly string[] {
+function incompleteOf(spec: RawFields): readonly string[] {
   if (spec["syncWindows"] === undefined) return [];
   return ["its sync windows cannot be expressed: a changed source is copied at once"];
 }

@@ -5,7 +5,14 @@
 //   a copy names its ExternalSecret by an owner reference, unless creationPolicy is Orphan
 //   deleting an ExternalSecret deletes what it owns: the garbage collector does it, with or without the operator
 //   neither the type nor the labels and annotations of the source are copied
-import { fields, type OldCluster, type OldCustom, type OldObject } from "../old-objects.ts";
+import {
+  customPlace,
+  fields,
+  objectsIn,
+  type OldCluster,
+  type OldCustom,
+  type OldObject,
+} from "../old-objects.ts";
 import { chooseData } from "./external-data.ts";
 import { externalLeftovers } from "./external-leftovers.ts";
 import { armed } from "./external-disarming.ts";
@@ -118,16 +125,15 @@ function keepsCopies({ custom }: ExternalRule): boolean {
 
 /** Those that push Secrets of this cluster into Secrets of this cluster. */
 function pushedHere(customs: readonly OldCustom[], stores: ExternalStores): readonly string[] {
-  return customs.flatMap(({ kind, namespace, name, fields: all }) => {
+  return customs.flatMap((custom) => {
+    const { kind, namespace, fields: all } = custom;
     if (kind !== "PushSecret" && kind !== "ClusterPushSecret") return [];
     const spec = fields(all["spec"]);
     const { secretStoreRefs } = kind === "PushSecret" ? spec : fields(spec["pushSecretSpec"]);
-    const references = Array.isArray(secretStoreRefs) ? secretStoreRefs.map(fields) : [];
-    const isHere = references.some(
+    const isHere = objectsIn(secretStoreRefs).some(
       (one) => one["labelSelector"] !== undefined || stores.storeOf(one, namespace).kind === "here",
     );
-    const place = namespace === undefined ? name : refText({ namespace, name });
-    return isHere ? [`${kind} ${place}: it pushes Secrets, and stays as before`] : [];
+    return isHere ? [`${kind} ${customPlace(custom)}: it pushes Secrets, and stays as before`] : [];
   });
 }
 

@@ -1,11 +1,9 @@
 // The stores of External Secrets: whether one reads Secrets of this cluster, the namespace of these, and
 // which namespaces may use it. Every other store is left as it is.
-import { fields, textsOf, type OldCustom } from "../old-objects.ts";
+import { fields, objectsIn, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
 import { readLabelSelector, type LabelSelector } from "../label-selectors.ts";
 import type { NamespaceSet } from "../rule-targets.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export type ExternalStore =
   | {
@@ -60,7 +58,7 @@ function found(stores: ReadonlyMap<string, ExternalStore>, title: string): Exter
   return stores.get(title) ?? { kind: "left", title, why: "it is not there" };
 }
 
-function readStore(title: string, spec: Fields, controllerClass: string): ExternalStore {
+function readStore(title: string, spec: RawFields, controllerClass: string): ExternalStore {
   const left = (why: string): ExternalStore => ({ kind: "left", title, why });
   const [provider = "none"] = Object.keys(fields(spec["provider"]));
   if (provider !== "kubernetes") return left(`its provider is ${provider}, not this cluster`);
@@ -89,11 +87,12 @@ function isThisCluster(url: string): boolean {
 
 // One condition that holds is enough, and of its parts one as well.
 function readConditions(conditions: unknown): NamespaceSet | undefined | string {
-  if (!Array.isArray(conditions) || conditions.length === 0) return undefined;
+  const all = objectsIn(conditions);
+  if (all.length === 0) return undefined;
   const selectors: LabelSelector[] = [];
   const names: string[] = [];
   const patterns: string[] = [];
-  for (const condition of conditions.map(fields)) {
+  for (const condition of all) {
     const { namespaceSelector, namespaces, namespaceRegexes } = condition;
     names.push(...(textsOf(namespaces) ?? []));
     patterns.push(...(textsOf(namespaceRegexes) ?? []));

@@ -1,6 +1,6 @@
 // Preconditions of a rule of Kyverno that secretcast can express: conditions on the name, on a label or on
 // the operation, and those between constants. All others are unknown, with the reason.
-import { fields, textsOf } from "../old-objects.ts";
+import { fields, objectsIn, textsOf, type RawFields } from "../old-objects.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
 import { wildcardMatches } from "./kyverno-kinds.ts";
 
@@ -19,8 +19,8 @@ export type Conditions =
 
 /** The old form is a list, and the new one has `any` and `all`. */
 export function conditionsOf(raw: unknown): Conditions {
-  const any = Array.isArray(raw) ? [] : listOf(fields(raw)["any"]);
-  const all = Array.isArray(raw) ? listOf(raw) : listOf(fields(raw)["all"]);
+  const any = objectsIn(fields(raw)["any"]);
+  const all = Array.isArray(raw) ? objectsIn(raw) : objectsIn(fields(raw)["all"]);
   if (any.length > 1) return unknown("any of several conditions");
   const lists: (readonly string[])[] = [];
   const requirements: string[] = [];
@@ -56,8 +56,8 @@ const OPERATION = /^\{\{\s*request\.operation(?:\s*\|\|\s*['"`]+(\w+)['"`]+)?\s*
 const LABEL =
   /^\{\{\s*request\.object\.metadata\.labels\.(?:(\w+)|\\?"([\w./-]+)\\?")\s*\|\|\s*(?:''|`""`|""|'""')\s*\}\}$/;
 
-function conditionOf(raw: unknown): Conditions {
-  const { key: rawKey, operator: rawOperator, value } = fields(raw);
+function conditionOf(condition: RawFields): Conditions {
+  const { key: rawKey, operator: rawOperator, value } = condition;
   const [key, operator] = [stringOf(rawKey), stringOf(rawOperator)];
   const isAmong = Object.hasOwn(AMONG, operator);
   const form = isAmong ? AMONG[operator] : NOT_AMONG[operator];
@@ -112,8 +112,4 @@ function unknown(what: string): Conditions {
 function said(block: Partial<Block>, except: readonly string[] = []): Conditions {
   const nothing = { lists: [], requirements: [], atCreation: false };
   return { kind: "said", block: { ...nothing, ...block }, except };
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -4,7 +4,15 @@ import { coversNamespaces, wildcardMatches } from "./kyverno-kinds.ts";
 import { glob } from "./kyverno-match.ts";
 import { titleOfPolicy, type CloneRule } from "./kyverno-rules.ts";
 import { NAME_LABEL, readLabelSelector } from "../label-selectors.ts";
-import { fields, textsOf, type OldCustom, type OldObject, type RawFields } from "../old-objects.ts";
+import {
+  customPlace,
+  fields,
+  objectsIn,
+  textsOf,
+  type OldCustom,
+  type OldObject,
+  type RawFields,
+} from "../old-objects.ts";
 import type { PatternUse } from "../patterns/old-patterns.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
 import { NAMESPACE_GLOBS } from "../../../text/globs.ts";
@@ -20,8 +28,8 @@ export function exceptionsOf(
     const { exceptions, policyRefs } = fields(custom.fields["spec"]);
     const named = rules.filter(
       (rule) =>
-        listOf(exceptions).some((one) => namesRule(one, rule)) ||
-        listOf(policyRefs).some(({ kind, name }) => {
+        objectsIn(exceptions).some((one) => namesRule(one, rule)) ||
+        objectsIn(policyRefs).some(({ kind, name }) => {
           const { policy } = rule;
           return kind === policy.kind && name === policy.name;
         }),
@@ -38,13 +46,8 @@ function namesRule(
   { policyName, ruleNames }: RawFields,
   { policy, rule = "" }: CloneRule,
 ): boolean {
-  const { namespace, name } = policy;
-  const own = namespace === undefined ? name : refText({ namespace, name });
+  const own = customPlace(policy);
   return policyName === own && (textsOf(ruleNames) ?? []).some((one) => wildcardMatches(one, rule));
-}
-
-function listOf(value: unknown): readonly RawFields[] {
-  return Array.isArray(value) ? value.map(fields) : [];
 }
 
 /** Its ConfigMap may have another name, or be in no file. */
@@ -107,7 +110,7 @@ export function webhookLimits(
 function listIn(text: string | undefined): readonly RawFields[] {
   try {
     const value: unknown = JSON.parse(text ?? "[]");
-    return listOf(Array.isArray(value) ? value : [value]);
+    return objectsIn(Array.isArray(value) ? value : [value]);
   } catch {
     return [];
   }

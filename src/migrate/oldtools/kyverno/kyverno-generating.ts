@@ -2,7 +2,7 @@
 // nothing is evaluated. All others are named.
 import { combined, factorsOf, glob, requirementsOf, type KyvernoScope } from "./kyverno-match.ts";
 import { syncOf, titleOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
-import { fields, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
+import { fields, objectsIn, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
 import { KINDS, OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
 import { isNamespaceName } from "../../../text/names.ts";
@@ -20,16 +20,14 @@ const LONGEST = 2048;
 export function rulesOfGeneratingPolicy(policy: OldCustom): PolicyReading {
   const spec = fields(policy.fields["spec"]);
   const expressions = new Map(
-    listOf(spec["variables"]).map((one): readonly [string, string] => {
-      const { name, expression } = fields(one);
+    objectsIn(spec["variables"]).map(({ name, expression }): readonly [string, string] => {
       return [stringOf(name), stringOf(expression).trim()];
     }),
   );
   const rules: CloneRule[] = [];
   const problems: string[] = [];
   let others = 0;
-  for (const one of listOf(spec["generate"])) {
-    const { expression, template } = fields(one);
+  for (const { expression, template } of objectsIn(spec["generate"])) {
     const text = resolved(stringOf(expression), expressions);
     const read =
       template === undefined
@@ -159,11 +157,12 @@ function scopeOfPolicy(spec: RawFields, into: string): Pick<CloneRule, "scope" |
 }
 
 function matchedBy(spec: RawFields): KyvernoScope | string {
-  if (listOf(spec["matchConditions"]).length > 0) return "its rule asks by CEL (matchConditions)";
+  if (objectsIn(spec["matchConditions"]).length > 0)
+    return "its rule asks by CEL (matchConditions)";
   if (fields(fields(spec["evaluation"])["admission"])["enabled"] === false)
     return "its policy does not act on requests (admission), so that later namespaces get no copy";
   const constraints = fields(spec["matchConstraints"]);
-  const rules = listOf(constraints["resourceRules"]).map(fields);
+  const rules = objectsIn(constraints["resourceRules"]);
   if (rules.length === 0 || !rules.every(isOfNamespaces))
     return "its rule is triggered by objects that are no Namespace";
   const operations = rules.map(operationsOf);
@@ -171,8 +170,7 @@ function matchedBy(spec: RawFields): KyvernoScope | string {
   if (unsaid !== undefined) return `its rule asks for the operation (${unsaid.join(", ")})`;
   const named = namesIn(rules);
   if (named?.length === 0) return "its resourceNames are names of no Namespace";
-  const excluding = listOf(constraints["excludeResourceRules"])
-    .map(fields)
+  const excluding = objectsIn(constraints["excludeResourceRules"])
     .filter(mayExclude)
     .map((rule) => namesIn([rule]));
   if (excluding.includes(undefined)) return "its excludeResourceRules name every Namespace";
@@ -222,8 +220,4 @@ function mayExclude(rule: RawFields): boolean {
     hasOne("resources", "namespaces", "*", "*/*") &&
     hasOne("operations", "CREATE", "*")
   );
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

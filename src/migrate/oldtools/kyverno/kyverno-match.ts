@@ -3,7 +3,7 @@
 //   in a block, all fields must hold. In a list, one value must hold
 //   "*" and "?" in names are those of our globs. A block with a namespaceSelector holds for no Namespace
 //   preconditions must hold too. Their values are JMESPath, and a few forms are read
-import { fields, textsOf, type RawFields } from "../old-objects.ts";
+import { fields, objectsIn, textsOf, type RawFields } from "../old-objects.ts";
 import type { OldMatch, OldTargets } from "../old-tool.ts";
 import type { PatternUse } from "../patterns/old-patterns.ts";
 import { conditionsOf, type Block } from "./kyverno-conditions.ts";
@@ -18,8 +18,9 @@ export type KyvernoScope =
   | { readonly kind: "never" };
 
 export function scopeOf(rule: RawFields): KyvernoScope {
-  if (lengthOf(rule["context"]) > 0) return listed("its rule looks up other values (context)");
-  if (lengthOf(rule["celPreconditions"]) > 0)
+  if (objectsIn(rule["context"]).length > 0)
+    return listed("its rule looks up other values (context)");
+  if (objectsIn(rule["celPreconditions"]).length > 0)
     return listed("its rule asks by CEL (celPreconditions)");
   const matched = matchesOf(fields(rule["match"]));
   if (typeof matched === "string") return listed(matched);
@@ -82,16 +83,18 @@ type Matched = { readonly matches: readonly OldMatch[]; readonly atCreation: boo
 
 function matchesOf(match: RawFields): Matched | string {
   const { any, all } = match;
-  const raw = lengthOf(any) > 0 ? listOf(any) : lengthOf(all) > 0 ? listOf(all) : [match];
+  const [anyBlocks, allBlocks] = [objectsIn(any), objectsIn(all)];
+  const isAny = anyBlocks.length > 0;
+  const raw = isAny ? anyBlocks : allBlocks.length > 0 ? allBlocks : [match];
   const blocks: Block[] = [];
   for (const one of raw) {
-    const block = blockOf(fields(one), "match");
+    const block = blockOf(one, "match");
     if (typeof block === "string") return block;
     if (block) blocks.push(block);
   }
   if (blocks.length < raw.length) return OTHER_TRIGGER;
   const atCreation = blocks.some((block) => block.atCreation);
-  if (lengthOf(any) === 0 || blocks.length === 1) {
+  if (!isAny || blocks.length === 1) {
     return { matches: combined(blocks.flatMap(factorsOf)), atCreation };
   }
   const union = unionOf(blocks);
@@ -135,13 +138,14 @@ type Exclusions = { readonly except: readonly string[]; readonly block: Block };
 
 function exclusionsOf(exclude: RawFields): Exclusions | string {
   const { any, all } = exclude;
-  const isAll = lengthOf(any) === 0 && lengthOf(all) > 0;
-  const raw = lengthOf(any) > 0 ? listOf(any) : isAll ? listOf(all) : [exclude];
+  const [anyBlocks, allBlocks] = [objectsIn(any), objectsIn(all)];
+  const isAll = anyBlocks.length === 0 && allBlocks.length > 0;
+  const raw = anyBlocks.length > 0 ? anyBlocks : isAll ? allBlocks : [exclude];
   if (isAll && raw.length > 1) return "its exclude joins several blocks (all)";
   const except: string[] = [];
   const requirements: string[] = [];
   for (const one of raw) {
-    const block = blockOf(fields(one), "exclude");
+    const block = blockOf(one, "exclude");
     if (typeof block === "string") return block;
     if (!block) continue;
     const [list, ...lists] = block.lists;
@@ -165,7 +169,9 @@ function negated(requirement: string): string | undefined {
 /** Undefined: it has no effect on Namespaces. A text says why it cannot be expressed. */
 function blockOf(filter: RawFields, what: "match" | "exclude"): Block | string | undefined {
   const isMatch = what === "match";
-  const users = ["subjects", "roles", "clusterRoles"].find((word) => lengthOf(filter[word]) > 0);
+  const users = ["subjects", "roles", "clusterRoles"].find(
+    (word) => objectsIn(filter[word]).length > 0,
+  );
   const resources = fields(filter["resources"]);
   const { annotations, selector, namespaceSelector } = resources;
   const kinds = textsOf(resources["kinds"]) ?? [];
@@ -209,12 +215,4 @@ export function requirementsOf(selector: unknown): readonly string[] | string {
   return typeof read === "string"
     ? `has a selector that cannot be read (${read})`
     : read.map(requirementText);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function lengthOf(value: unknown): number {
-  return listOf(value).length;
 }

@@ -7,7 +7,14 @@ import {
   scopeOf,
   type KyvernoScope,
 } from "./kyverno-match.ts";
-import { fields, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
+import {
+  customPlace,
+  fields,
+  objectsIn,
+  textsOf,
+  type OldCustom,
+  type RawFields,
+} from "../old-objects.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
 import { refText, type Ref } from "../../../text/names.ts";
@@ -62,9 +69,8 @@ export function rulesOfPolicy(policy: OldCustom): PolicyReading {
   const problems: string[] = [];
   const others: string[] = [];
   const spec = fields(policy.fields["spec"]);
-  const list = Array.isArray(spec["rules"]) ? spec["rules"] : [];
-  for (const [at, raw] of list.entries()) {
-    const rule = fields(raw);
+  const list = objectsIn(spec["rules"]);
+  for (const [at, rule] of list.entries()) {
     const read = ruleOf(policy, spec, rule, at);
     if (typeof read === "string") problems.push(`${titleOfRule(policy, rule)}: ${read}`);
     else if (read) rules.push(read);
@@ -79,8 +85,8 @@ export function rulesOfPolicy(policy: OldCustom): PolicyReading {
   return { rules, problems, isOnlyClones };
 }
 
-export function titleOfPolicy({ kind, namespace, name }: OldCustom): string {
-  return `${kind} ${namespace === undefined ? name : refText({ namespace, name })}`;
+export function titleOfPolicy(policy: OldCustom): string {
+  return `${policy.kind} ${customPlace(policy)}`;
 }
 
 function titleOfRule(policy: OldCustom, rule: RawFields): string {
@@ -96,7 +102,7 @@ function ruleOf(
 ): CloneRule | string | undefined {
   const generate = fields(rule["generate"]);
   if (Array.isArray(generate["foreach"])) {
-    const some = generate["foreach"].some((one) => kindsOf(fields(one)).length > 0);
+    const some = objectsIn(generate["foreach"]).some((one) => kindsOf(one).length > 0);
     return some
       ? "it clones for each entry of a list (foreach), which has no counterpart"
       : undefined;
@@ -163,7 +169,7 @@ function limitOf(spec: RawFields): string | undefined {
   if (spec["admission"] === false)
     return "its policy does not act on requests (admission: false), so that later namespaces get no copy";
   const { matchConditions } = fields(spec["webhookConfiguration"]);
-  return Array.isArray(matchConditions) && matchConditions.length > 0
+  return objectsIn(matchConditions).length > 0
     ? "its policy asks by CEL (matchConditions)"
     : undefined;
 }

@@ -4,10 +4,9 @@
 import type { CloneRule, PolicyReading } from "./kyverno-rules.ts";
 import { titleOfPolicy } from "./kyverno-rules.ts";
 import { copyableObjects } from "../copied-kinds.ts";
-import { fields, type OldCluster, type OldCustom } from "../old-objects.ts";
+import { customPlace, fields, objectsIn, type OldCluster, type OldCustom } from "../old-objects.ts";
 import type { OldSource } from "../old-tool.ts";
 import { parseSelector } from "../../../text/label-selector.ts";
-import { refText } from "../../../text/names.ts";
 import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
 
@@ -60,11 +59,7 @@ function isOf({ from, kinds }: CloneRule, { kind, object }: OldSource): boolean 
 
 /** Requests that Kyverno has accepted and not carried out yet. */
 function pendingOf(customs: readonly OldCustom[], steps: KyvernoSteps): readonly string[] {
-  const names = new Set(
-    rulesOf(steps).map(({ policy: { namespace, name } }) =>
-      namespace === undefined ? name : refText({ namespace, name }),
-    ),
-  );
+  const names = new Set(rulesOf(steps).map(({ policy }) => customPlace(policy)));
   return customs.flatMap((custom) => {
     if (custom.kind !== "UpdateRequest") return [];
     const [spec, status] = [fields(custom.fields["spec"]), fields(custom.fields["status"])];
@@ -166,9 +161,8 @@ function versionOf(customs: readonly OldCustom[], images: RegExp): string | unde
   for (const { kind, fields: all } of customs) {
     if (kind !== "Deployment") continue;
     const spec = fields(fields(fields(all["spec"])["template"])["spec"]);
-    const containers = Array.isArray(spec["containers"]) ? spec["containers"] : [];
-    for (const container of containers) {
-      const image = stringOf(fields(container)["image"]);
+    for (const container of objectsIn(spec["containers"])) {
+      const image = stringOf(container["image"]);
       const version = /:v?(\d+\.\d+(?:\.\d+)?)/.exec(image)?.[1];
       if (images.test(image) && version !== undefined) return version;
     }
