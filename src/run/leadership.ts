@@ -1,9 +1,8 @@
 // The Lease: which replica writes, and which reservations the next leader has to know.
 import { LEASE_TIMES, type Config } from "../controller/settings/config.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
-import { RESERVATIONS_KEY } from "../controller/state/reservation-text.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
-import { ReservationRecord } from "../controller/writes/reservation-record.ts";
+import { ReservationRecord, RESERVATIONS_KEY } from "../controller/writes/reservation-record.ts";
 import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
 import { LeaseAnnotation } from "../kube/leaderelection/lease-annotation.ts";
 import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";

@@ -78,33 +78,30 @@ export type SourceObject = Identity & {
 };
 
 /** Carries `from`. */
-export type PullingObject = Identity & {
-  readonly role: "pull";
-  readonly kind: ObjectKind;
-  readonly type: string;
-  readonly immutable: boolean;
-  /** undefined where it cannot be read: problems then say so. */
-  readonly from: Ref | undefined;
-  /** The first few. */
-  readonly problems: readonly Problem[];
-  /** undefined: too long to be kept. */
-  readonly keys: KeyFilter | undefined;
-  readonly onDelete: OnDelete;
-  /** Decoded size of its data. */
-  readonly bytes: number;
-  /** How many entries the record of what we filled in names. */
-  readonly filled: number;
-  /** Over those entries as they are. */
-  readonly filledDigest: string;
-  /** Their names, as CopyTemplate.keyNames. */
-  readonly keyNames?: string | undefined;
-  readonly sourceUid: string | undefined;
-  readonly sourceVersion: string | undefined;
-  /** As of a copy. */
-  readonly entry: string | undefined;
-  readonly list: string | undefined;
-  readonly ignored: Ignored | undefined;
-};
+export type PullingObject = Pick<CopyTemplate, "entry" | "list" | "ignored"> &
+  Identity & {
+    readonly role: "pull";
+    readonly kind: ObjectKind;
+    readonly type: string;
+    readonly immutable: boolean;
+    /** undefined where it cannot be read: problems then say so. */
+    readonly from: Ref | undefined;
+    /** The first few. */
+    readonly problems: readonly Problem[];
+    /** undefined: too long to be kept. */
+    readonly keys: KeyFilter | undefined;
+    readonly onDelete: OnDelete;
+    /** Decoded size of its data. */
+    readonly bytes: number;
+    /** How many entries the record of what we filled in names. */
+    readonly filled: number;
+    /** Over those entries as they are. */
+    readonly filledDigest: string;
+    /** Their names, as CopyTemplate.keyNames. */
+    readonly keyNames?: string | undefined;
+    readonly sourceUid: string | undefined;
+    readonly sourceVersion: string | undefined;
+  };
 
 /** What all copies of one version of a source have in common: one object for all of them. */
 export type CopyTemplate = {

@@ -248,8 +248,7 @@ function handOver(
     report(place, successor, { verdict: "paused", reason, differs: true });
     return;
   }
-  const { planBuilder, settings } = context;
-  const hold = copy.deleting ? undefined : handoverHold(planBuilder, settings, removalReason);
+  const hold = copy.deleting ? undefined : handoverHold(context, removalReason);
   planUnlessHeld(place, successor, "handover", hold);
 }
 

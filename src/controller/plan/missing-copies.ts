@@ -2,8 +2,9 @@
 // empty, or an unmanaged Secret is there. Creates are gathered per source, because the fan-out limit
 // depends on how many places the source has.
 import { because, type Reason } from "../model/reasons.ts";
-import { type CachedObject, type PlannerSettings } from "../model/cluster.ts";
-import type { PlanBuilder } from "./plan-builder.ts";
+import type { CachedObject } from "../model/cluster.ts";
+import type { Finding } from "./plan-builder.ts";
+import type { KindSync } from "./plan-context.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
 import type { PlaceHolder, ReservedPlaces } from "./reserved-places.ts";
 import { wants } from "../desired/target-batch.ts";
@@ -26,15 +27,13 @@ const FEWEST_CREATES = 16;
 const HELD_AGAIN_MS = 60_000;
 
 export class MissingCopies {
-  readonly #planBuilder: PlanBuilder;
-  readonly #settings: PlannerSettings;
+  readonly #sync: KindSync;
   readonly #reserved: ReservedPlaces;
   readonly #creates = new Map<Candidate, TargetNamespace[]>();
   readonly #held = new Set<Candidate>();
 
-  constructor(planBuilder: PlanBuilder, settings: PlannerSettings, reserved: ReservedPlaces) {
-    this.#planBuilder = planBuilder;
-    this.#settings = settings;
+  constructor(sync: KindSync, reserved: ReservedPlaces) {
+    this.#sync = sync;
     this.#reserved = reserved;
   }
 
@@ -74,7 +73,7 @@ export class MissingCopies {
     wanting: readonly Candidate[],
     target: TargetNamespace,
   ): void {
-    const { held } = this.#planBuilder.memory;
+    const { held } = this.#sync.planBuilder.memory;
     const stronger = wanting.find(
       (one) => one.rank < holder.rank && !one.paused && !held.has(one.source.uid),
     );
@@ -88,29 +87,36 @@ export class MissingCopies {
   }
 
   #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: Reason): void {
-    const place = placeIn(target, loser.source.rule.copyName);
-    const finding = { verdict: "conflict", place, source: loser.source, reason } as const;
-    this.#planBuilder.report(loser.tally, { ...finding, winner });
+    this.#report(loser, target, { verdict: "conflict", reason, winner });
+  }
+
+  #report(
+    candidate: Candidate,
+    target: TargetNamespace,
+    finding: Omit<Finding, "place" | "source">,
+  ): void {
+    const { source, tally } = candidate;
+    const place = placeOf(candidate, target);
+    this.#sync.planBuilder.report(tally, { place, source, ...finding });
   }
 
   #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {
     const { source, content, tally } = winner;
-    const place = placeIn(target, source.rule.copyName);
+    const place = placeOf(winner, target);
     if (target.unreadable.has(place.name)) {
-      const reason = unreadableName(place.name);
-      this.#planBuilder.report(tally, { verdict: "frozen", place, source, reason });
+      this.#report(winner, target, { verdict: "frozen", reason: unreadableName(place.name) });
       return;
     }
     const obstacle = present && adoptionObstacle(present, content);
     const verdict = wantedVerdict(targetStateWithoutCopy(present), obstacle === undefined);
     if (verdict === "conflict") {
       const reason = obstacle ?? because("PlaceTaken", { source: refText(source) });
-      this.#planBuilder.report(tally, { verdict, place, source, reason });
+      this.#report(winner, target, { verdict, reason });
       return;
     }
     if (source.rule.paused) {
       const reason = because("SourcePaused", { source: winner.text });
-      this.#planBuilder.report(tally, { verdict: "paused", place, source, reason, differs: true });
+      this.#report(winner, target, { verdict: "paused", reason, differs: true });
       return;
     }
     if (verdict === "create" || present?.role !== "unmanaged") {
@@ -118,37 +124,31 @@ export class MissingCopies {
       return;
     }
     const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
-    const why = because("AdoptionAllowed");
-    this.#planBuilder.propose(
-      tally,
-      verdict,
-      { kind: verdict, ...write, reason: why },
-      target.order,
-    );
+    const action = { kind: verdict, ...write, reason: because("AdoptionAllowed") };
+    this.#sync.planBuilder.propose(tally, verdict, action, target.order);
   }
 
   #vacant(winner: Candidate, target: TargetNamespace, place: Ref): void {
-    const uncached = this.#planBuilder.memory.backoff.uncachedAt(refText(place));
+    const { planBuilder } = this.#sync;
+    const uncached = planBuilder.memory.backoff.uncachedAt(refText(place));
     if (uncached === undefined) {
       const targets = this.#creates.get(winner);
       if (targets) targets.push(target);
       else this.#creates.set(winner, [target]);
       return;
     }
-    const { kind } = this.#planBuilder;
+    const { kind } = planBuilder;
     const reason =
       uncached.unread === undefined
         ? because("UncachedObjectInTheWay", { kind })
         : because("UnreadObjectInTheWay", { kind, error: uncached.unread });
-    const { source, tally } = winner;
-    const finding = { verdict: "conflict", place, source, reason } as const;
-    if (uncached.until > this.#planBuilder.now) {
-      this.#planBuilder.report(tally, { ...finding, dueAt: uncached.until });
+    if (uncached.until > planBuilder.now) {
+      this.#report(winner, target, { verdict: "conflict", reason, dueAt: uncached.until });
       return;
     }
-    this.#planBuilder.report(tally, finding);
+    this.#report(winner, target, { verdict: "conflict", reason });
     const { content: _, ...write } = writeOf(winner, place);
-    this.#planBuilder.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
+    planBuilder.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
   }
 
   /** How many sources have places to be made. */
@@ -163,18 +163,18 @@ export class MissingCopies {
   *settle(creating: number): Generator<undefined, void> {
     const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / creating));
     for (const [winner, targets] of this.#creates) {
-      const end = this.#planBuilder.proposals.count + most;
-      this.#planBuilder.pendingSince(winner.source);
+      const end = this.#sync.planBuilder.proposals.count + most;
+      this.#sync.planBuilder.pendingSince(winner.source);
       const places = placesOf(winner) + targets.length;
       const bytes = places * winner.content.desiredCopy.bytes;
-      const held = bytes > this.#settings.fanoutLimitBytes;
+      const held = bytes > this.#sync.settings.fanoutLimitBytes;
       if (held) this.#held.add(winner);
       for (const [index, target] of targets.entries()) {
         if (index % CREATES_PER_TURN === 0) yield;
         // A reserved place had its copy before.
         if (held && !this.#reserved.isReserved(winner, target))
           this.#hold(winner, target, places, bytes);
-        else if (this.#planBuilder.proposals.count < end) this.#create(winner, target);
+        else if (this.#sync.planBuilder.proposals.count < end) this.#create(winner, target);
         else this.#defer(winner, target);
       }
     }
@@ -184,13 +184,13 @@ export class MissingCopies {
   // A held source takes no place from others, and who that is is known only now: others get theirs by the
   // next plan. Two sources can be held in turns, so each asks for a plan once a minute at most.
   #remember(held: ReadonlySet<string>): void {
-    const { memory, now } = this.#planBuilder;
+    const { memory, now } = this.#sync.planBuilder;
     const { heldSince } = memory;
     for (const [uid, at] of heldSince) if (now - at >= HELD_AGAIN_MS) heldSince.delete(uid);
     for (const uid of held) {
       if (memory.held.has(uid) || heldSince.has(uid)) continue;
       heldSince.set(uid, now);
-      this.#planBuilder.wake(now);
+      this.#sync.planBuilder.wake(now);
     }
     memory.held = held;
   }
@@ -201,35 +201,33 @@ export class MissingCopies {
     return { fanoutBytes: places * candidate.content.desiredCopy.bytes, fanoutHeld: held };
   }
 
-  #hold(
-    { source, tally }: Candidate,
-    target: TargetNamespace,
-    places: number,
-    bytes: number,
-  ): void {
-    const { fanoutLimitBytes } = this.#settings;
-    const reason = because("FanoutLimit", { places, bytes, limit: fanoutLimitBytes });
-    const place = placeIn(target, source.rule.copyName);
-    this.#planBuilder.report(tally, { verdict: "held", place, source, reason });
+  #hold(candidate: Candidate, target: TargetNamespace, places: number, bytes: number): void {
+    const { fanoutLimitBytes: limit } = this.#sync.settings;
+    const reason = because("FanoutLimit", { places, bytes, limit });
+    this.#report(candidate, target, { verdict: "held", reason });
   }
 
   // Asked for, so that what is remembered of the place is not forgotten.
   #defer(winner: Candidate, target: TargetNamespace): void {
-    const { place, decisionKey } = writeOf(winner, placeIn(target, winner.source.rule.copyName));
-    const { backoff } = this.#planBuilder.memory;
+    const { place, decisionKey } = writeOf(winner, placeOf(winner, target));
+    const { backoff } = this.#sync.planBuilder.memory;
     backoff.hasVanished(refText(place));
     if (backoff.placeBackoff(refText(place), decisionKey)) this.#create(winner, target);
     else winner.tally.create++;
   }
 
   #create(winner: Candidate, target: TargetNamespace): void {
-    const place = placeIn(target, winner.source.rule.copyName);
-    const deleted = this.#planBuilder.memory.backoff.hasVanished(refText(place));
+    const place = placeOf(winner, target);
+    const deleted = this.#sync.planBuilder.memory.backoff.hasVanished(refText(place));
     const cause = deleted ? "deleted" : "new";
     const reason = because(deleted ? "CopyDeleted" : "NoCopyYet");
     const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };
-    this.#planBuilder.propose(winner.tally, "create", action, target.order);
+    this.#sync.planBuilder.propose(winner.tally, "create", action, target.order);
   }
+}
+
+function placeOf({ source }: Candidate, target: TargetNamespace): Ref {
+  return placeIn(target, source.rule.copyName);
 }
 
 // The places that a source has already, so that a create beyond them shows the whole size.

@@ -2,7 +2,7 @@
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
 import { type Reason } from "../model/reasons.ts";
 import type { PlannerState } from "../state/planner-state.ts";
-import type { PlaceBackoff } from "../state/write-backoff.ts";
+import type { PlaceBackoff } from "../state/backoff.ts";
 import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
 import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";

@@ -7,14 +7,16 @@ import type { Candidate, Sources } from "../desired/sources.ts";
 import { covers, type TargetNamespace } from "../desired/targets.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 
-export type PlanContext = {
+/** One sync of one kind. */
+export type KindSync = {
   readonly planBuilder: PlanBuilder;
   readonly settings: PlannerSettings;
   readonly sources: Sources;
-  readonly removals: Removals;
+  readonly clusterState: ClusterState;
   readonly ignored: IgnoredObjects;
-  readonly offerOf: ClusterState["offerOf"];
 };
+
+export type PlanContext = KindSync & { readonly removals: Removals };
 
 /** A place with one of our copies. */
 export type CopyPlace = {

@@ -3,7 +3,7 @@
 import { planExistingCopy } from "./existing-copies.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
-import type { CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
+import type { CachedObject } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { PlanBuilder } from "./plan-builder.ts";
 import { planPullingObject } from "./pulling-objects.ts";
@@ -21,24 +21,15 @@ import { MissingCopies } from "./missing-copies.ts";
 import type { ListReport, NamespaceReport } from "../model/verdicts.ts";
 import { ReservedPlaces } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
-import type { PlanContext } from "./plan-context.ts";
-import {
-  reportKind,
-  reportList,
-  unclearNamespaces,
-  type IgnoredObjects,
-  type KindReport,
-} from "./plan-reports.ts";
+import type { KindSync, PlanContext } from "./plan-context.ts";
+import { reportKind, reportList, unclearNamespaces, type KindReport } from "./plan-reports.ts";
 
 /** Objects of one namespace between two yields: a millisecond, and four where each has a row. */
 const OBJECTS_PER_TURN = 1024;
 
 /** What is planned, and what is remembered of it. */
-type Subject = {
-  readonly clusterState: ClusterState;
-  readonly settings: PlannerSettings;
+type Subject = Pick<KindSync, "clusterState" | "settings" | "ignored"> & {
   readonly memory: PlannerState;
-  readonly ignored: IgnoredObjects;
 };
 
 /** Its parts are run one after the other, each once. */
@@ -47,27 +38,16 @@ export class KindPlan {
   readonly removals: Removals;
   readonly missing: MissingCopies;
   readonly #reserved: ReservedPlaces;
-  readonly #clusterState: ClusterState;
-  readonly #sources: Sources;
   readonly #targets: readonly TargetNamespace[];
   readonly #context: PlanContext;
 
-  private constructor(
-    { clusterState, settings, ignored }: Subject,
-    planBuilder: PlanBuilder,
-    sources: Sources,
-    targets: readonly TargetNamespace[],
-  ) {
-    const { offerOf } = clusterState;
-    const removals = new Removals(planBuilder, settings);
-    this.planBuilder = planBuilder;
-    this.removals = removals;
-    this.#reserved = new ReservedPlaces(planBuilder, settings, sources, clusterState);
-    this.missing = new MissingCopies(planBuilder, settings, this.#reserved);
-    this.#clusterState = clusterState;
-    this.#sources = sources;
+  private constructor(sync: KindSync, targets: readonly TargetNamespace[]) {
+    this.planBuilder = sync.planBuilder;
+    this.removals = new Removals(sync);
+    this.#reserved = new ReservedPlaces(sync);
+    this.missing = new MissingCopies(sync, this.#reserved);
     this.#targets = targets;
-    this.#context = { planBuilder, settings, sources, removals, ignored, offerOf };
+    this.#context = { ...sync, removals: this.removals };
   }
 
   static *begin(
@@ -76,7 +56,8 @@ export class KindPlan {
     proposals: Proposals,
     inFlight: ReadonlySet<string>,
   ): Generator<undefined, KindPlan> {
-    const { clusterState, settings, memory } = subject;
+    const { memory, ...rest } = subject;
+    const { clusterState, settings } = rest;
     memory.beginPass(now);
     const planBuilder = new PlanBuilder(
       clusterState.kind,
@@ -92,12 +73,12 @@ export class KindPlan {
     const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
     const kept = new Set(frozen.map(({ text }) => text));
     yield* memory.wants.begin(settings, targets, sources.candidates, kept);
-    return new KindPlan(subject, planBuilder, sources, targets);
+    return new KindPlan({ ...rest, planBuilder, sources }, targets);
   }
 
   /** How many sources want places. */
   get candidates(): number {
-    return this.#sources.candidates.length;
+    return this.#context.sources.candidates.length;
   }
 
   /** In a namespace that the cache does not know, or that is being deleted, there is no verdict. */
@@ -106,7 +87,7 @@ export class KindPlan {
     yield* planPlaces(this.#targets, this.missing, context);
     const byName = new Map(this.#targets.map((target) => [target.name, target]));
     yield* this.#reserved.settle(byName);
-    for (const pull of this.#clusterState.pulls) {
+    for (const pull of this.#context.clusterState.pulls) {
       const target = byName.get(pull.namespace);
       if (target && pull.role === "pull") planPullingObject(context, pull, target);
       this.planBuilder.pairs++;
@@ -116,13 +97,16 @@ export class KindPlan {
 
   *settleSources(): Generator<undefined, void> {
     const { memory } = this.planBuilder;
-    yield* settleSources(memory, this.#sources.candidates);
+    yield* settleSources(memory, this.#context.sources.candidates);
     const emptied = new Set<string>();
-    for (const [index, { source, text, namespace, frozen }] of this.#sources.entries.entries()) {
-      const home = this.#clusterState.namespaces.get(namespace);
+    for (const [
+      index,
+      { source, text, namespace, frozen },
+    ] of this.#context.sources.entries.entries()) {
+      const home = this.#context.clusterState.namespaces.get(namespace);
       if (home) memory.homes.note(home);
       const wasEmptied = memory.emptied.has(source.uid);
-      const asks = this.#sources.candidateOf(source) !== undefined;
+      const asks = this.#context.sources.candidateOf(source) !== undefined;
       if (asks ? this.removals.isEmptied(text, wasEmptied) : wasEmptied && frozen !== undefined)
         emptied.add(source.uid);
       if (index % SOURCES_PER_TURN === 0) yield;
@@ -133,17 +117,17 @@ export class KindPlan {
   /** The copies that are kept, including those at contested places. */
   get copies(): number {
     let count = 0;
-    for (const { tally } of this.#sources.entries)
+    for (const { tally } of this.#context.sources.entries)
       count += tally.current + tally.update + tally.replace;
     return count;
   }
 
   report(): Generator<undefined, KindReport> {
-    return reportKind(this.planBuilder, this.#sources, this.missing);
+    return reportKind(this.planBuilder, this.#context.sources, this.missing);
   }
 
   list(): ListReport {
-    return reportList(this.#clusterState, this.#sources);
+    return reportList(this.#context.clusterState, this.#context.sources);
   }
 
   unclear(): readonly NamespaceReport[] {

@@ -221,7 +221,7 @@ function isCurrent({ context, pull }: PullPlace, { source, desiredCopy }: Desire
   if (before?.desiredCopy === desiredCopy) return before.digest === pull.filledDigest;
   // What it asks of 1,000 entries takes a turn of its own.
   context.planBuilder.steps += STEPS_PER_TURN;
-  const digest = context.offerOf(source, pull.keys);
+  const digest = context.clusterState.offerOf(source, pull.keys);
   if (digest === undefined) return false;
   offers.set(pull, { desiredCopy, digest });
   return digest === pull.filledDigest;

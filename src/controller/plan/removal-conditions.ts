@@ -2,10 +2,11 @@
 // And when anything may be removed: its place has been unwanted for the grace, whatever the
 // reason, and live reads confirm the objects from which that follows.
 import { because, followedBy, type Reason } from "../model/reasons.ts";
-import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
+import type { CachedObject, ListState, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
+import type { KindSync } from "./plan-context.ts";
 import { type AnswerAge, versionOf } from "../state/live-reads.ts";
-import type { Sources, SourceStatus } from "../desired/sources.ts";
+import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { SourceAbsence, LiveRead } from "../model/actions.ts";
@@ -33,15 +34,9 @@ export type RemovalReason = {
   readonly succeeded?: boolean;
 };
 
-type GoneContext = {
-  readonly planBuilder: PlanBuilder;
-  readonly settings: PlannerSettings;
-  readonly sources: Sources;
-};
-
 /** The source `ref` with this UID no longer exists. `status`: what has its name now. */
 export function sourceGone(
-  { planBuilder, settings, sources }: GoneContext,
+  { planBuilder, settings, sources }: KindSync,
   ref: Ref,
   uid: string,
   status: SourceStatus,
@@ -99,10 +94,7 @@ export function readsOfList(
 
 /** A source, and the list where it decides something. `entries`: as readsOfList takes them. */
 export function readsOfSourceAndList(
-  {
-    planBuilder,
-    sources,
-  }: { readonly planBuilder: PlanBuilder; readonly sources: Pick<Sources, "list"> },
+  { planBuilder, sources }: KindSync,
   ref: Ref,
   shown: Shown,
   ...entries: readonly unknown[]
@@ -134,29 +126,27 @@ export type RemovalHold = {
 
 /** For a removal reason at a place that no other source wants: the whole grace counts. */
 export function removalHold(
-  planBuilder: PlanBuilder,
-  settings: PlannerSettings,
+  sync: KindSync,
   unwantedSince: number,
   removalReason: RemovalReason,
 ): RemovalHold | undefined {
+  const { planBuilder, settings } = sync;
   const until = Math.max(unwantedSince + settings.deleteGraceMs, removalReason.absentUntil ?? 0);
   // A read since then, so that a hold does not begin anew with each change of the object.
   const age = { same: Number.POSITIVE_INFINITY, newer: planBuilder.now - unwantedSince };
-  return stayUntil(planBuilder, settings, removalReason, until, age);
+  return stayUntil(sync, removalReason, until, age);
 }
 
 /** For a removal reason at a place that another source takes over: only an absent source is waited for. */
 export function handoverHold(
-  planBuilder: PlanBuilder,
-  settings: PlannerSettings,
+  sync: KindSync,
   removalReason: RemovalReason,
 ): RemovalHold | undefined {
-  return stayUntil(planBuilder, settings, removalReason, removalReason.absentUntil ?? 0);
+  return stayUntil(sync, removalReason, removalReason.absentUntil ?? 0);
 }
 
 function stayUntil(
-  planBuilder: PlanBuilder,
-  settings: PlannerSettings,
+  { planBuilder, settings }: KindSync,
   removalReason: RemovalReason,
   until: number,
   age?: AnswerAge,

@@ -24,7 +24,8 @@ import {
 } from "../model/cluster.ts";
 import type { UnwantedPlace } from "../state/planner-state.ts";
 import { awaited } from "../model/finalizers.ts";
-import type { Finding, PlanBuilder } from "./plan-builder.ts";
+import type { Finding } from "./plan-builder.ts";
+import type { KindSync } from "./plan-context.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
 import type { RemovalHoldCause, Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
@@ -54,12 +55,10 @@ const FRESH_MS = 60_000;
 export class Removals {
   readonly #due: Ending[] = [];
   readonly #edited = new EditedSources();
-  readonly #planBuilder: PlanBuilder;
-  readonly #settings: PlannerSettings;
+  readonly #sync: KindSync;
 
-  constructor(planBuilder: PlanBuilder, settings: PlannerSettings) {
-    this.#planBuilder = planBuilder;
-    this.#settings = settings;
+  constructor(sync: KindSync) {
+    this.#sync = sync;
   }
 
   add(ending: CopyEnding): void {
@@ -69,7 +68,7 @@ export class Removals {
     const place = placeOf(copy);
     if (verdict === "wait") {
       const reason = followedBy(removalReason.reason, awaited(copy));
-      this.#planBuilder.report(tally, { verdict, place, source, reason });
+      this.#sync.planBuilder.report(tally, { verdict, place, source, reason });
       return;
     }
     const { since, wasWanted } = this.#unwanted(place, source);
@@ -97,7 +96,7 @@ export class Removals {
   }
 
   #write(place: Ref, source: Ref, removalReason: RemovalReason, countedAs: CountedAs) {
-    const { kind: objectKind } = this.#planBuilder;
+    const { kind: objectKind } = this.#sync.planBuilder;
     const { cause, reason, vanished } = removalReason;
     const key = sourceKey(objectKind, refText(source));
     const removal = { source: key, countedAs, byEdit: isByEdit(removalReason), vanished };
@@ -111,11 +110,11 @@ export class Removals {
 
   /** Whether an edit left the source without any copy. `wasEmptied`: the sync before found it so. */
   isEmptied(source: string, wasEmptied: boolean): boolean {
-    return this.#edited.isEmptied(this.#planBuilder.memory.wants, source, wasEmptied);
+    return this.#edited.isEmptied(this.#sync.planBuilder.memory.wants, source, wasEmptied);
   }
 
   #unwanted(place: Ref, source: Ref): UnwantedPlace {
-    const { memory, now } = this.#planBuilder;
+    const { memory, now } = this.#sync.planBuilder;
     return memory.unwanted.of(refText(place), () => {
       return { since: now, wasWanted: memory.wants.wasWanted(refText(source), place) };
     });
@@ -128,14 +127,14 @@ export class Removals {
     wasWanted: boolean,
   ): void {
     const text = refText(source);
-    const found = since === this.#planBuilder.memory.shared.beganAt;
+    const found = since === this.#sync.planBuilder.memory.shared.beganAt;
     if (covered) this.#edited.declined(text);
     else if (removal.byEdit) this.#edited.removed(text, place.namespace, wasWanted, found);
   }
 
   #add(ending: Ending, unwantedSince: number): void {
     const { removalReason } = ending.because;
-    const hold = removalHold(this.#planBuilder, this.#settings, unwantedSince, removalReason);
+    const hold = removalHold(this.#sync, unwantedSince, removalReason);
     if (hold) this.#wait(ending, hold);
     else this.#due.push(ending);
   }
@@ -143,13 +142,13 @@ export class Removals {
   // A removal that is certain to be held afterwards says so already, and when it is made.
   #wait(ending: Ending, waiting: RemovalHold): void {
     const { verdict } = ending;
-    const { deleteHoldMs } = this.#settings;
+    const { deleteHoldMs } = this.#sync.settings;
     const hold = deleteHoldMs > 0 ? ownHold(ending.because.removalReason) : undefined;
     if (hold === undefined || waiting.verdict !== undefined || waiting.dueAt === undefined) {
       this.#report(ending, { verdict, ...waiting });
       return;
     }
-    this.#planBuilder.wake(waiting.dueAt);
+    this.#sync.planBuilder.wake(waiting.dueAt);
     const dueAt = waiting.dueAt + deleteHoldMs;
     this.#report(ending, { verdict, reason: waiting.reason, dueAt }, hold);
   }
@@ -164,12 +163,12 @@ export class Removals {
     const lost = cause === "gone" && succeeded !== true;
     const held = hold && { hold, removal, entry: recordOn(target).entry, lost };
     const pulling = action.kind === "unfill";
-    this.#planBuilder.report(because.tally, { place, source, pulling, ...finding, ...held });
+    this.#sync.planBuilder.report(because.tally, { place, source, pulling, ...finding, ...held });
   }
 
   /** All that is due, each with the condition of its own that holds it. */
   due(): readonly DueRemoval[] {
-    const { kind, memory } = this.#planBuilder;
+    const { kind, memory } = this.#sync.planBuilder;
     memory.editedFrom = this.#edited.settle(
       memory.wants,
       memory.shared.deleteGuard.recent,
@@ -202,20 +201,20 @@ export class Removals {
   #go(ending: Ending): void {
     const { because, verdict, action } = ending;
     const { reason, follows } = because.removalReason;
-    const hold = unconfirmed(this.#planBuilder, reason, follows, FRESH_MS);
+    const hold = unconfirmed(this.#sync.planBuilder, reason, follows, FRESH_MS);
     if (hold) this.#wait(ending, hold);
-    else this.#planBuilder.propose(because.tally, verdict, action, because.order);
+    else this.#sync.planBuilder.propose(because.tally, verdict, action, because.order);
   }
 
   #hold(ending: Ending, { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" }): void {
     const why = numbers ? this.#arithmetic(numbers) : heldBy(hold);
     const reason = followedBy(ending.because.removalReason.reason, why);
     this.#report(ending, { verdict: "held", reason, dueAt }, hold);
-    this.#planBuilder.deletesHeld++;
+    this.#sync.planBuilder.deletesHeld++;
   }
 
   #arithmetic({ due, made, limit, copies }: LimitNumbers): Reason {
-    const window = spanText(this.#settings.deleteHoldMs);
+    const window = spanText(this.#sync.settings.deleteHoldMs);
     const count = made > 0 ? `${due} due, and ${made} made within ${window}` : `${due} due`;
     return limit === "share"
       ? because("HeldByShare", { count, copies })

@@ -9,15 +9,14 @@
 //   the namespace is another
 import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
 import { because, followedBy, type Reason } from "../model/reasons.ts";
-import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { isRead, sourceRank } from "../desired/namespace-rules.ts";
-import type { Candidate, PlannedSource, Sources } from "../desired/sources.ts";
+import type { Candidate, PlannedSource } from "../desired/sources.ts";
 import { frozenIn, placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { HeldReservation } from "../state/reservations.ts";
 import type { LiveRead } from "../model/actions.ts";
 import { unreadableName } from "../model/verdicts.ts";
-import type { PlanBuilder } from "./plan-builder.ts";
+import type { KindSync } from "./plan-context.ts";
 import {
   readOfNamespace,
   readOfSource,
@@ -54,26 +53,15 @@ const PER_TURN = 64;
 const LATE_DELETE_MS = 30_000;
 
 export class ReservedPlaces {
-  readonly #planBuilder: PlanBuilder;
-  readonly #settings: PlannerSettings;
-  readonly #sources: Sources;
-  readonly #clusterState: ClusterState;
+  readonly #sync: KindSync;
   readonly #judged = new Set<string>();
 
-  constructor(
-    planBuilder: PlanBuilder,
-    settings: PlannerSettings,
-    sources: Sources,
-    clusterState: ClusterState,
-  ) {
-    this.#planBuilder = planBuilder;
-    this.#settings = settings;
-    this.#sources = sources;
-    this.#clusterState = clusterState;
+  constructor(sync: KindSync) {
+    this.#sync = sync;
   }
 
   get #reservations() {
-    return this.#planBuilder.memory.shared.reservations;
+    return this.#sync.planBuilder.memory.shared.reservations;
   }
 
   /** A copy may be due there although the namespace accepts nothing new. */
@@ -113,17 +101,22 @@ export class ReservedPlaces {
 
   /** Ends reservations that are over. Runs once, after every place is judged. */
   *settle(targets: ReadonlyMap<string, TargetNamespace>): Generator<undefined, void> {
-    for (const [index, reservation] of this.#reservations.of(this.#planBuilder.kind).entries()) {
+    for (const [index, reservation] of this.#reservations
+      .of(this.#sync.planBuilder.kind)
+      .entries()) {
       if (index % PER_TURN === PER_TURN - 1) yield;
       const { place } = reservation;
-      if (this.#planBuilder.isInFlight(place)) continue;
+      if (this.#sync.planBuilder.isInFlight(place)) continue;
       this.#settle(reservation, targets.get(place.namespace));
     }
   }
 
   #at(copyName: string, target: TargetNamespace): HeldReservation | undefined {
     if (!this.#reservations.any) return undefined;
-    const reservation = this.#reservations.at(this.#planBuilder.kind, placeIn(target, copyName));
+    const reservation = this.#reservations.at(
+      this.#sync.planBuilder.kind,
+      placeIn(target, copyName),
+    );
     return reservation?.namespaceUid === target.namespace.uid ? reservation : undefined;
   }
 
@@ -146,9 +139,9 @@ export class ReservedPlaces {
     } else if (present?.role === "copy") {
       const until = madeAt + LATE_DELETE_MS;
       const mayVanish =
-        present.uid === copyUid && (present.deleting || until > this.#planBuilder.now);
+        present.uid === copyUid && (present.deleting || until > this.#sync.planBuilder.now);
       if (!mayVanish) this.#reservations.end(reservation);
-      else if (!present.deleting) this.#planBuilder.wake(until);
+      else if (!present.deleting) this.#sync.planBuilder.wake(until);
     } else this.#settleEmpty(reservation, target, present === undefined);
   }
 
@@ -161,29 +154,30 @@ export class ReservedPlaces {
       this.#reservations.wanted(reservation);
       return;
     }
-    const { now } = this.#planBuilder;
-    const { deleteGraceMs, sourceGraceMs } = this.#settings;
+    const { now } = this.#sync.planBuilder;
+    const { deleteGraceMs, sourceGraceMs } = this.#sync.settings;
     const graceMs =
       claim.kind === "absent" ? Math.max(deleteGraceMs, sourceGraceMs) : deleteGraceMs;
     const until = this.#reservations.unwanted(reservation, now) + graceMs;
-    if (until > now) this.#planBuilder.wake(until);
-    else if (!unconfirmed(this.#planBuilder, claim.reason, claim.follows)) {
+    if (until > now) this.#sync.planBuilder.wake(until);
+    else if (!unconfirmed(this.#sync.planBuilder, claim.reason, claim.follows)) {
       this.#reservations.end(reservation);
       // Others may have waited for it.
-      this.#planBuilder.wake(now);
+      this.#sync.planBuilder.wake(now);
     }
   }
 
   /** Whether the cache would show the namespace and its objects. */
   #isKnown(namespace: string): boolean {
     return (
-      isRead(this.#settings, namespace) && this.#clusterState.isUnreadable?.(namespace) !== true
+      isRead(this.#sync.settings, namespace) &&
+      this.#sync.clusterState.isUnreadable?.(namespace) !== true
     );
   }
 
   /** Why the cache does not show what is at the place, or undefined: it does. */
   #unreadPlace({ name }: Ref, target: TargetNamespace): Reason | undefined {
-    const { onlyNames } = this.#settings;
+    const { onlyNames } = this.#sync.settings;
     if (onlyNames && !isNameRead(onlyNames, name))
       return because("NameNotRead", { name, advice: nameToAdd(onlyNames, name) });
     return target.unreadable.has(name) ? unreadableName(name) : undefined;
@@ -191,25 +185,25 @@ export class ReservedPlaces {
 
   #report({ place, source }: HeldReservation, { verdict, reason, entry }: Waiting): void {
     const why = followedBy(reason, because("ReservedForSuccessor"));
-    const tally = entry?.tally ?? this.#planBuilder.withoutSource;
-    this.#planBuilder.report(tally, { verdict, place, source, reason: why });
+    const tally = entry?.tally ?? this.#sync.planBuilder.withoutSource;
+    this.#sync.planBuilder.report(tally, { verdict, place, source, reason: why });
   }
 
   #rankOf(source: Ref): number {
-    if (this.#sources.entryOf(source)) return -1;
-    const status = this.#sources.statusAnywhere(source);
+    if (this.#sync.sources.entryOf(source)) return -1;
+    const status = this.#sync.sources.statusAnywhere(source);
     if (status.kind === "entry") return status.entry.rank;
-    const rank = sourceRank(this.#settings, source.namespace);
+    const rank = sourceRank(this.#sync.settings, source.namespace);
     return rank < 0 ? Number.POSITIVE_INFINITY : rank;
   }
 
   #claimOf({ place, source }: HeldReservation, target: TargetNamespace): Claim {
-    const status = this.#sources.statusAnywhere(source);
+    const status = this.#sync.sources.statusAnywhere(source);
     const text = refText(source);
     const reads = (): readonly LiveRead[] => [
-      readOfSource(this.#planBuilder.kind, source, shownAt(status)),
+      readOfSource(this.#sync.planBuilder.kind, source, shownAt(status)),
       readOfNamespace(target),
-      ...readsOfList(this.#sources.list, this.#sources.entryOf(source)),
+      ...readsOfList(this.#sync.sources.list, this.#sync.sources.entryOf(source)),
     ];
     const unwanted = (reason: Reason): Claim => ({ kind: "unwanted", reason, follows: reads() });
     const waits = (verdict: "frozen" | "wait", reason: Reason, entry?: PlannedSource): Claim => {

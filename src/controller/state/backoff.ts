@@ -1,5 +1,44 @@
-// The waits between the attempts of one write or one live read, each longer than the one before.
-// `random` is uniform in [0, 1).
+// Why a write is not tried now, and the waits between the attempts of one write or one live read, each longer than the
+// one before. `random` is uniform in [0, 1).
+import type { Reason } from "../model/reasons.ts";
+
+/** Why a write failed. */
+export type Failure = {
+  /** One line without a value of a Secret and without the place, so that places of one cause are one group. */
+  readonly reason: string;
+  /** A value of a closed list for the reason. */
+  readonly cause: string;
+  /**
+   * The kind of failure. "unavailable": no API server answered, or it answered 5xx. "throttled": it
+   * had no room for the request, which says nothing of the place.
+   */
+  readonly error: string;
+  /** For how long the server asked to be left alone with it, in ms. */
+  readonly retryAfterMs?: number | undefined;
+};
+export type PlaceBackoff = {
+  readonly kind: "failed" | "stale" | "fight";
+  readonly decisionKey: string;
+  readonly until: number;
+  /** When a write was last tried. */
+  readonly triedAt: number;
+  /** Attempts of the same kind. */
+  readonly attempts: number;
+  readonly reason: Reason;
+  /** With a failure. */
+  readonly cause?: string;
+  /** With a failure: its kind. */
+  readonly error?: string;
+  /** It was the source that had moved, and not what is at the place. */
+  readonly ofSource?: boolean;
+  /** How often in a row the cluster state had moved. A failure in between does not reset it. */
+  readonly stales: number;
+  readonly failures: number;
+  /** With a failure: its source, as "NAMESPACE/NAME". */
+  readonly source?: string;
+  /** With a failure: when a user last ended its wait. */
+  readonly earlyAt?: number | undefined;
+};
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;

@@ -2,16 +2,9 @@
 // changed. Promises: a place is tried early at most once in ten seconds, so that an object that changes without
 // a pause does not turn back-off off. Memory is bounded by the number of failing sources and namespaces.
 
-const DISTANCE_MS = 10_000;
+import type { PlaceBackoff } from "./backoff.ts";
 
-/** A failed write: when its wait was last ended early, and what its wait follows from. */
-export type FailedWrite = {
-  /** The source, as "NAMESPACE/NAME". */
-  readonly source: string;
-  /** ms, monotonic. */
-  readonly until: number;
-  readonly earlyAt: number | undefined;
-};
+const DISTANCE_MS = 10_000;
 
 export class EarlyTries {
   /** Sources of failed writes. Each text is in memory once. */
@@ -38,13 +31,15 @@ export class EarlyTries {
   }
 
   /** Failed writes whose wait is over earlier now, each with its new times. */
-  *due<W extends FailedWrite>(
-    writes: Iterable<readonly [place: string, write: W]>,
+  *due(
+    writes: Iterable<readonly [place: string, write: PlaceBackoff]>,
     now: number,
-  ): Generator<readonly [place: string, write: W]> {
+  ): Generator<readonly [place: string, write: PlaceBackoff]> {
     if (this.#changed.size === 0) return;
     for (const [place, write] of writes) {
-      const { source, until, earlyAt } = write;
+      const { kind, error, source, until, earlyAt } = write;
+      // Throttled ones wait as long as the API server asked.
+      if (kind !== "failed" || error === "throttled" || source === undefined) continue;
       const namespace = place.slice(0, place.indexOf("/"));
       const isChanged = [source, place, namespace].some((key) => this.#changed.has(key));
       const at = Math.max(now, (earlyAt ?? Number.NEGATIVE_INFINITY) + DISTANCE_MS);
@@ -53,9 +48,9 @@ export class EarlyTries {
     this.#changed.clear();
   }
 
-  /** Only these sources still have failed writes. */
-  keep(sources: Iterable<string>): void {
+  /** Only these writes still fail. */
+  keep(writes: Iterable<PlaceBackoff>): void {
     this.#sources = new Map();
-    for (const source of sources) this.#sources.set(source, source);
+    for (const { source } of writes) if (source !== undefined) this.#sources.set(source, source);
   }
 }

@@ -5,7 +5,8 @@
 import { Ages } from "./ages.ts";
 import { AskedFor } from "./asked-for.ts";
 import { RecentTimes } from "./recent-times.ts";
-import { WriteBackoff, type Failure } from "./write-backoff.ts";
+import type { Failure } from "./backoff.ts";
+import { WriteBackoff } from "./write-backoff.ts";
 import { DeleteGuard } from "./delete-guard.ts";
 import { LiveReads } from "./live-reads.ts";
 import { Reservations } from "./reservations.ts";

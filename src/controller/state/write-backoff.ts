@@ -2,8 +2,14 @@
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `random` is uniform in [0, 1).
 // What no sync asks for is forgotten, so memory grows only with the number of troubled places.
-import { because, type Reason } from "../model/reasons.ts";
-import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
+import { because } from "../model/reasons.ts";
+import {
+  backoffMs,
+  readBackoffMs,
+  throttledBackoffMs,
+  type Failure,
+  type PlaceBackoff,
+} from "./backoff.ts";
 import { EarlyTries } from "./early-tries.ts";
 import { FIGHT_REPAIRS, Fights } from "./fights.ts";
 import { RecentTimes } from "./recent-times.ts";
@@ -21,44 +27,6 @@ const WRITE_DISTANCE_MS = 1000;
 const FIRST_FIGHT_BACKOFF_MS = 30_000;
 /** Failures that pass by themselves: the API server had no room, gave no answer in time, or none at all. */
 const PASSING: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailable"]);
-/** Why a write failed. */
-export type Failure = {
-  /** One line without a value of a Secret and without the place, so that places of one cause are one group. */
-  readonly reason: string;
-  /** A value of a closed list for the reason. */
-  readonly cause: string;
-  /**
-   * The kind of failure. "unavailable": no API server answered, or it answered 5xx. "throttled": it
-   * had no room for the request, which says nothing of the place.
-   */
-  readonly error: string;
-  /** For how long the server asked to be left alone with it, in ms. */
-  readonly retryAfterMs?: number | undefined;
-};
-export type PlaceBackoff = {
-  readonly kind: "failed" | "stale" | "fight";
-  readonly decisionKey: string;
-  readonly until: number;
-  /** When a write was last tried. */
-  readonly triedAt: number;
-  /** Attempts of the same kind. */
-  readonly attempts: number;
-  readonly reason: Reason;
-  /** With a failure. */
-  readonly cause?: string;
-  /** With a failure: its kind. */
-  readonly error?: string;
-  /** It was the source that had moved, and not what is at the place. */
-  readonly ofSource?: boolean;
-  /** How often in a row the cluster state had moved. A failure in between does not reset it. */
-  readonly stales: number;
-  readonly failures: number;
-  /** With a failure: its source, as "NAMESPACE/NAME". */
-  readonly source?: string;
-  /** With a failure: when a user last ended its wait. */
-  readonly earlyAt?: number | undefined;
-};
-
 export type Uncached = {
   readonly until: number;
   readonly attempts: number;
@@ -130,11 +98,8 @@ export class WriteBackoff {
       ? throttledBackoffMs(random, failure.retryAfterMs)
       : backoffMs(attempts, random);
     this.#written.touch(place, now);
-    this.#set(place, {
+    this.#set(place, decisionKey, now, waitMs, {
       kind: "failed",
-      decisionKey,
-      until: now + waitMs,
-      triedAt: now,
       attempts,
       reason: because("WriteFailed", { error: failure.reason }),
       cause: failure.cause,
@@ -155,17 +120,6 @@ export class WriteBackoff {
   /** A Namespace was changed: failed writes in it are tried sooner. */
   namespaceChanged(name: string): void {
     this.#early.namespaceChanged(name);
-  }
-
-  /** Failed writes, except throttled ones: those wait as long as the API server asked. */
-  *#failures(): Generator<
-    readonly [string, PlaceBackoff & { source: string; earlyAt: number | undefined }]
-  > {
-    for (const [place, placeBackoff] of this.#troubles) {
-      const { kind, error, source, earlyAt } = placeBackoff;
-      if (kind !== "failed" || error === "throttled" || source === undefined) continue;
-      yield [place, { ...placeBackoff, source, earlyAt }];
-    }
   }
 
   /** What failed a write passes by itself: its next try may be taken. */
@@ -194,22 +148,18 @@ export class WriteBackoff {
       STALE_RETRY_MS * STALE_GROWTH ** (attempts - 1),
     );
     const reason = because("CacheStale");
-    const until = now + waitMs;
-    this.#set(place, {
-      kind: "stale",
-      decisionKey,
-      until,
-      triedAt: now,
-      attempts,
-      reason,
-      ofSource,
-      stales: attempts,
-      failures,
-    });
+    const stale = { kind: "stale", attempts, reason, ofSource, stales: attempts } as const;
+    this.#set(place, decisionKey, now, waitMs, { ...stale, failures });
   }
 
-  #set(place: string, placeBackoff: PlaceBackoff): void {
-    this.#troubles.set(place, placeBackoff);
+  #set(
+    place: string,
+    decisionKey: string,
+    now: number,
+    waitMs: number,
+    rest: Omit<PlaceBackoff, "decisionKey" | "until" | "triedAt">,
+  ): void {
+    this.#troubles.set(place, { ...rest, decisionKey, until: now + waitMs, triedAt: now });
     this.#asked.add(place);
   }
 
@@ -246,11 +196,9 @@ export class WriteBackoff {
   ): boolean {
     const attempts = this.#fights.repaired(place, now, certain);
     if (attempts === 0) return false;
-    this.#set(place, {
+    const waitMs = backoffMs(attempts, random, FIRST_FIGHT_BACKOFF_MS);
+    this.#set(place, decisionKey, now, waitMs, {
       kind: "fight",
-      decisionKey,
-      until: now + backoffMs(attempts, random, FIRST_FIGHT_BACKOFF_MS),
-      triedAt: now,
       attempts,
       reason: certain
         ? because("ChangedByWebhook")
@@ -280,7 +228,7 @@ export class WriteBackoff {
   beginPass(now: number): void {
     this.#now = now;
     this.#asked = new Set();
-    for (const [place, write] of this.#early.due(this.#failures(), now))
+    for (const [place, write] of this.#early.due(this.#troubles, now))
       this.#troubles.set(place, write);
     this.#written.expire(now);
     this.#fights.expire(now);
@@ -293,17 +241,12 @@ export class WriteBackoff {
       if (kind === "fight" && until > this.#now) continue;
       this.#forget(this.#troubles, place, inFlight);
     }
-    this.#early.keep(this.#failingSources());
+    this.#early.keep(this.#troubles.values());
     for (const place of this.#uncached.keys()) this.#forget(this.#uncached, place, inFlight);
-    for (const place of this.#vanished)
-      if (!this.#asked.has(place) && !inFlight.has(place)) this.#vanished.delete(place);
+    for (const place of this.#vanished) this.#forget(this.#vanished, place, inFlight);
   }
 
-  *#failingSources(): Generator<string> {
-    for (const { source } of this.#troubles.values()) if (source !== undefined) yield source;
-  }
-
-  #forget(map: Map<string, unknown>, place: string, inFlight: ReadonlySet<string>): void {
+  #forget(map: Pick<Set<string>, "delete">, place: string, inFlight: ReadonlySet<string>): void {
     if (!this.#asked.has(place) && !inFlight.has(place)) map.delete(place);
   }
 }

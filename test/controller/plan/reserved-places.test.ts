@@ -6,7 +6,7 @@ import type { Action } from "../../../src/controller/model/actions.ts";
 import {
   parseReservations,
   reservationText,
-} from "../../../src/controller/state/reservation-text.ts";
+} from "../../../src/controller/writes/reservation-record.ts";
 import { annotate } from "../../support/planner/publishers.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
