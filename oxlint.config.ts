@@ -36,7 +36,7 @@ const CLIENT_NODE = "@kubernetes/client-node";
 const WALLS: Readonly<Record<string, Wall>> = {
   text: { from: [], packages: ["js-yaml", "node:crypto"] },
 
-  "kube/time": { from: [], packages: ["node:os"] },
+  "kube/time": { from: [], packages: ["node:os", "node:timers/promises"] },
   "kube/kubeconfig": {
     from: KUBE("json", "time"),
     packages: [CLIENT_NODE, "js-yaml", ...NODE],

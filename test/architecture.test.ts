@@ -156,21 +156,13 @@ test("the controller does not grow unnoticed (T1)", () => {
   const files = filesOf(SRC).filter((file) => /^(?:run\/|controller\/|main\.ts$)/.test(file));
   const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
   assert.ok(
-    lines > 10_000 && lines <= 17_700,
+    lines > 10_000 && lines <= 17_600,
     `${lines} lines: say each thing once, then raise this`,
   );
 });
 
-/** Files of the controller that are longer than 270 lines. Each is to be divided. */
-const LONG: readonly string[] = [
-  "controller/desired/sources.ts",
-  "controller/model/cluster.ts",
-  "controller/state/write-backoff.ts",
-  "controller/sync/sync.ts",
-];
-
 /** Folders of src with more than 16 files. Each is to be divided. */
-const CROWDED: readonly string[] = ["controller/state", "inspect/cluster", "kube/rest"];
+const CROWDED: readonly string[] = ["inspect/cluster", "kube/rest"];
 
 test("no further folder has more than 16 files (T3)", () => {
   const files = filesOf(SRC).filter((file) => file.endsWith(".ts"));
@@ -179,11 +171,10 @@ test("no further folder has more than 16 files (T3)", () => {
   assert.deepEqual(crowded.toSorted(), CROWDED);
 });
 
-test("no further file of the controller is longer than 270 lines (T3)", () => {
+test("no file of the controller is longer than 270 lines (T3)", () => {
   const files = filesOf(SRC).filter((file) => /^(?:run|controller)\/.*\.ts$/.test(file));
-  const long = files.filter((file) => linesOf(file) > 270);
   assert.deepEqual(
-    long.filter((file) => !LONG.includes(file)),
+    files.filter((file) => linesOf(file) > 270),
     [],
   );
 });

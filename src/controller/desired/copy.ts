@@ -9,7 +9,7 @@ import type { Annotations, SourceText } from "../annotations/parse.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { GlobList } from "../../text/globs.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
-import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
+import type { DesiredCopy, SourcePayload } from "../model/cluster.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import type { OnDelete } from "../annotations/rules.ts";

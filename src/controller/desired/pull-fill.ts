@@ -9,7 +9,7 @@ import { excessOf, MOST_DATA_ENTRIES } from "../../text/bounds.ts";
 import { entriesOf, entryBytes, typeOf, type KindRules } from "../model/kinds.ts";
 import { SecretData } from "../model/secret-data.ts";
 import { filterKeys, recordOf, type KeyFilter } from "../../text/key-filter.ts";
-import { type PullingObject, type SourcePayload, type SourceObject } from "../model/cluster.ts";
+import type { PullingObject, SourcePayload, SourceObject } from "../model/cluster.ts";
 import { isDataKey } from "../../text/names.ts";
 import { objectOf, stringsOf } from "../model/unstructured.ts";
 import { isUid, recordedEntry, recordedList, requiredKeys, VERSION } from "./copy.ts";

@@ -2,23 +2,21 @@
 // source that a copy names. It is a snapshot: a source that arrives while the sync runs is `unsettled`
 // and left to the next.
 import { because, type Reason } from "../model/reasons.ts";
-import {
-  type CachedObject,
-  type CopyObject,
-  type ListState,
-  type Namespace,
-  type PlannerSettings,
-  type PullingObject,
-  type SourceObject,
-  type ClusterState,
+import type {
+  CachedObject,
+  ListState,
+  Namespace,
+  PlannerSettings,
+  SourceObject,
+  ClusterState,
 } from "../model/cluster.ts";
 import { isRead, sourceRank } from "./namespace-rules.ts";
-import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
-import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
 import { alsoAwaited } from "../model/finalizers.ts";
+import { isUnreadable, statusOf, type UnplannedStatus } from "./source-status.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
-import { type Tally, newTally, unreadableName, unreadableReason } from "../model/verdicts.ts";
+import { type Tally, newTally, unreadableName } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Desired } from "../model/actions.ts";
@@ -61,11 +59,7 @@ export type SourceStatus =
       readonly entry: PlannedSource;
       readonly candidate: Candidate | undefined;
     }
-  /** `frozen`: nothing that follows from it changes. `wait`: the next sync knows more. */
-  | { readonly kind: "frozen" | "wait"; readonly reason: Reason }
-  /** The Secret is there and has nothing to say. */
-  | { readonly kind: "notASource"; readonly uid: string; readonly resourceVersion: string }
-  | { readonly kind: "absent" };
+  | UnplannedStatus;
 
 // Stronger than every namespace of --source-namespaces.
 const RANK_BY_LIST = -1;
@@ -163,14 +157,14 @@ export class Sources {
     if (known) return known;
     const outside = this.#outOfScope(ref);
     if (outside) return outside;
-    const status = this.#planAnywhere(ref);
+    const status = this.#statusOf(ref);
     this.#remember(ref, status);
     return status;
   }
 
   /** As it is, whatever --source-namespaces says of its namespace: of a copy that an entry made. */
   statusAnywhere(ref: Ref): SourceStatus {
-    return this.#sourceStatuses.get(ref.namespace)?.get(ref.name) ?? this.#planAnywhere(ref);
+    return this.#sourceStatuses.get(ref.namespace)?.get(ref.name) ?? this.#statusOf(ref);
   }
 
   /** May Secrets of this namespace be sources? */
@@ -202,7 +196,7 @@ export class Sources {
   }
 
   #frozen(source: SourceObject): Reason | undefined {
-    if (this.#isUnreadable(source)) return unreadableName(source.name);
+    if (isUnreadable(this.#clusterState, source)) return unreadableName(source.name);
     const problem = source.problems[0];
     const text = refText(source);
     if (problem) return because("SourceRefused", { source: text, problem: problemText(problem) });
@@ -260,70 +254,9 @@ export class Sources {
     return status;
   }
 
-  #isUnreadable({ namespace, name }: Ref): boolean {
-    return this.#clusterState.unreadableNames?.(namespace).has(name) === true;
+  #statusOf(ref: Ref): UnplannedStatus {
+    return statusOf(ref, this.#clusterState, this.#settings, this.entryOf(ref));
   }
-
-  #planAnywhere(ref: Ref): SourceStatus {
-    if (!isRead(this.#settings, ref.namespace)) {
-      return { kind: "frozen", reason: because("SourceNotRead", { source: refText(ref) }) };
-    }
-    if (this.#clusterState.isUnreadable?.(ref.namespace) === true) {
-      return { kind: "frozen", reason: unreadableReason(ref) };
-    }
-    const { onlyNames } = this.#settings;
-    if (onlyNames && !isNameRead(onlyNames, ref.name)) {
-      const advice = nameToAdd(onlyNames, ref.name);
-      const reason = because("SourceNameNotRead", { source: refText(ref), advice });
-      return { kind: "frozen", reason };
-    }
-    if (this.#isUnreadable(ref)) {
-      return { kind: "frozen", reason: unreadableName(ref.name) };
-    }
-    return statusOf(this.#clusterState.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
-  }
-}
-
-/** `entry`: what the list says of it, if it could be read. */
-function statusOf(secret: CachedObject | undefined, entry: ListEntry | undefined): SourceStatus {
-  if (secret === undefined) return { kind: "absent" };
-  switch (secret.role) {
-    case "source":
-      if (secret.entry !== entry) return readAgain(secret);
-      // It arrived during the plan.
-      return { kind: "wait", reason: because("SourceChanging", { source: refText(secret) }) };
-    case "pull": {
-      if (entry) return { kind: "frozen", reason: misnamed(entry, secret) };
-      const problem = secret.problems[0];
-      if (problem === undefined) return silent(secret);
-      const reason = because("SourceRefused", {
-        source: refText(secret),
-        problem: problemText(problem),
-      });
-      return { kind: "frozen", reason };
-    }
-    case "copy":
-      return entry ? { kind: "frozen", reason: misnamed(entry, secret) } : silent(secret);
-    case "unmanaged":
-      return entry ? readAgain(secret) : silent(secret);
-  }
-}
-
-/** Why an entry cannot make a source of an object that is something else of ours. */
-export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject): Reason {
-  const what =
-    object.role === "copy" ? "a copy is never a source" : "a pulling Secret is no source";
-  const problem = problemOf(key, "", { part: refText(object), expected: `another: ${what}` });
-  return because("EntryRefused", { problem: problemText(problem) });
-}
-
-// The source list says something else of it than when it was read.
-function readAgain(source: Ref): SourceStatus {
-  return { kind: "wait", reason: because("SourceReread", { source: refText(source) }) };
-}
-
-function silent({ uid, resourceVersion }: CachedObject): SourceStatus {
-  return { kind: "notASource", uid, resourceVersion };
 }
 
 // The order of --source-namespaces, then the older, then namespace/name.

@@ -1,12 +1,7 @@
 // The namespaces that may receive, as one sync sees them, and whether a source wants one. Each is
 // asked for its Secrets and for its settings once a sync, because every source meets every target.
 import { because, type Reason } from "../model/reasons.ts";
-import {
-  type Namespace,
-  type CachedObject,
-  type PlannerSettings,
-  type ClusterState,
-} from "../model/cluster.ts";
+import type { Namespace, CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
 import { bitOf, type InBatch } from "./target-batch.ts";
 import { exclusion } from "./namespace-rules.ts";
 import { problemText, type NamespaceMatch, type Accept } from "../annotations/rules.ts";

@@ -1,5 +1,5 @@
 // The writes that follow from verdicts, and the questions to ask before some of them. All of it is data.
-import { type Reason } from "./reasons.ts";
+import type { Reason } from "./reasons.ts";
 import type { Ref } from "../../text/names.ts";
 import type {
   DesiredCopy,

@@ -2,7 +2,7 @@
 // the cache (observed/). After that, no field is optional by accident. The planner's output is in verdicts.ts.
 // Times of objects are RFC 3339 texts in UTC, which sort as they are. Times of the planner are
 // milliseconds of a monotonic clock.
-import { type Reason } from "./reasons.ts";
+import type { Reason } from "./reasons.ts";
 import type { KeyFilter } from "../../text/key-filter.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { ObjectKind } from "./kinds.ts";

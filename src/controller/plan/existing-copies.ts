@@ -16,7 +16,7 @@ import {
   type RemovalHold,
 } from "./removal-conditions.ts";
 import { decideCopy, differsFrom, isOthersCopy, type CopyDecision } from "./copy-source.ts";
-import { type CopyObject } from "../model/cluster.ts";
+import type { CopyObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding } from "./plan-builder.ts";
 import type { Candidate, PlannedSource, CandidateGroup } from "../desired/sources.ts";

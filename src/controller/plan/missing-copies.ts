@@ -3,8 +3,7 @@
 // depends on how many places the source has.
 import { because, type Reason } from "../model/reasons.ts";
 import type { CachedObject } from "../model/cluster.ts";
-import type { Finding } from "./plan-builder.ts";
-import type { KindSync } from "./plan-context.ts";
+import type { Finding, KindSync } from "./plan-builder.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
 import type { PlaceHolder, ReservedPlaces } from "./reserved-places.ts";
 import { wants } from "../desired/target-batch.ts";

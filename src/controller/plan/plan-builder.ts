@@ -1,19 +1,29 @@
 // What one sync gathers of one kind: counts, rows and writes. It also holds back a write that is in flight, in
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
-import { type Reason } from "../model/reasons.ts";
+import type { Reason } from "../model/reasons.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/backoff.ts";
 import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
 import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action, LiveRead } from "../model/actions.ts";
+import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
+import type { Sources } from "../desired/sources.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import type { Proposals } from "./proposals.ts";
 
 /** The verdict for one place, before it is known whether its write may start now. */
 export type Finding = Pick<Row, "verdict" | "place" | "source" | "reason"> &
   Partial<Omit<Row, "since" | "kind">>;
+
+/** One sync of one kind. */
+export type KindSync = {
+  readonly planBuilder: PlanBuilder;
+  readonly settings: PlannerSettings;
+  readonly sources: Sources;
+  readonly clusterState: ClusterState;
+};
 
 /** About this many pairs are judged between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;

@@ -2,21 +2,15 @@
 import type { IgnoredObjects } from "./plan-reports.ts";
 import type { Removals } from "./removals.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import type { CopyObject, PlannerSettings, PullingObject, ClusterState } from "../model/cluster.ts";
-import type { Candidate, Sources } from "../desired/sources.ts";
+import type { CopyObject, PullingObject } from "../model/cluster.ts";
+import type { Candidate } from "../desired/sources.ts";
 import { covers, type TargetNamespace } from "../desired/targets.ts";
-import type { PlanBuilder } from "./plan-builder.ts";
+import type { KindSync, PlanBuilder } from "./plan-builder.ts";
 
-/** One sync of one kind. */
-export type KindSync = {
-  readonly planBuilder: PlanBuilder;
-  readonly settings: PlannerSettings;
-  readonly sources: Sources;
-  readonly clusterState: ClusterState;
+export type PlanContext = KindSync & {
+  readonly removals: Removals;
   readonly ignored: IgnoredObjects;
 };
-
-export type PlanContext = KindSync & { readonly removals: Removals };
 
 /** A place with one of our copies. */
 export type CopyPlace = {

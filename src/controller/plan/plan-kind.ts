@@ -5,7 +5,7 @@ import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { CachedObject } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
-import { PlanBuilder } from "./plan-builder.ts";
+import { PlanBuilder, type KindSync } from "./plan-builder.ts";
 import { planPullingObject } from "./pulling-objects.ts";
 import type { Proposals } from "./proposals.ts";
 import {
@@ -21,14 +21,14 @@ import { MissingCopies } from "./missing-copies.ts";
 import type { ListReport, NamespaceReport } from "../model/verdicts.ts";
 import { ReservedPlaces } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
-import type { KindSync, PlanContext } from "./plan-context.ts";
+import type { PlanContext } from "./plan-context.ts";
 import { reportKind, reportList, unclearNamespaces, type KindReport } from "./plan-reports.ts";
 
 /** Objects of one namespace between two yields: a millisecond, and four where each has a row. */
 const OBJECTS_PER_TURN = 1024;
 
 /** What is planned, and what is remembered of it. */
-type Subject = Pick<KindSync, "clusterState" | "settings" | "ignored"> & {
+type Subject = Pick<PlanContext, "clusterState" | "settings" | "ignored"> & {
   readonly memory: PlannerState;
 };
 
@@ -41,13 +41,17 @@ export class KindPlan {
   readonly #targets: readonly TargetNamespace[];
   readonly #context: PlanContext;
 
-  private constructor(sync: KindSync, targets: readonly TargetNamespace[]) {
+  private constructor(
+    sync: KindSync,
+    ignored: PlanContext["ignored"],
+    targets: readonly TargetNamespace[],
+  ) {
     this.planBuilder = sync.planBuilder;
     this.removals = new Removals(sync);
     this.#reserved = new ReservedPlaces(sync);
     this.missing = new MissingCopies(sync, this.#reserved);
     this.#targets = targets;
-    this.#context = { ...sync, removals: this.removals };
+    this.#context = { ...sync, removals: this.removals, ignored };
   }
 
   static *begin(
@@ -56,8 +60,7 @@ export class KindPlan {
     proposals: Proposals,
     inFlight: ReadonlySet<string>,
   ): Generator<undefined, KindPlan> {
-    const { memory, ...rest } = subject;
-    const { clusterState, settings } = rest;
+    const { clusterState, settings, memory, ignored } = subject;
     memory.beginPass(now);
     const planBuilder = new PlanBuilder(
       clusterState.kind,
@@ -73,7 +76,7 @@ export class KindPlan {
     const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
     const kept = new Set(frozen.map(({ text }) => text));
     yield* memory.wants.begin(settings, targets, sources.candidates, kept);
-    return new KindPlan({ ...rest, planBuilder, sources }, targets);
+    return new KindPlan({ planBuilder, settings, sources, clusterState }, ignored, targets);
   }
 
   /** How many sources want places. */

@@ -3,12 +3,12 @@
 import { IGNORED_REASONS, type Ignored, type IgnoredReason } from "../annotations/ignored.ts";
 import { problemText } from "../annotations/rules.ts";
 import {
-  misnamed,
   SOURCES_PER_TURN,
   type Candidate,
   type PlannedSource,
   type Sources,
 } from "../desired/sources.ts";
+import { misnamed } from "../desired/source-status.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import type { CachedObject, ClusterState, PlannerSettings } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";

@@ -3,8 +3,7 @@
 // reason, and live reads confirm the objects from which that follows.
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { CachedObject, ListState, SourceObject } from "../model/cluster.ts";
-import type { PlanBuilder } from "./plan-builder.ts";
-import type { KindSync } from "./plan-context.ts";
+import type { PlanBuilder, KindSync } from "./plan-builder.ts";
 import { type AnswerAge, versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";

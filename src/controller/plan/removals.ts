@@ -24,8 +24,7 @@ import {
 } from "../model/cluster.ts";
 import type { UnwantedPlace } from "../state/planner-state.ts";
 import { awaited } from "../model/finalizers.ts";
-import type { Finding } from "./plan-builder.ts";
-import type { KindSync } from "./plan-context.ts";
+import type { Finding, KindSync } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
 import type { RemovalHoldCause, Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";

@@ -5,7 +5,7 @@
 import { preconditions, textOperations, type Operation } from "../../kube/json-patch.ts";
 import { parseRecord } from "../desired/copied-metadata.ts";
 import { KINDS } from "../model/kinds.ts";
-import { type CopyObject, type SourcePayload } from "../model/cluster.ts";
+import type { CopyObject, SourcePayload } from "../model/cluster.ts";
 import { recordOf } from "../../text/key-filter.ts";
 import { onDeleteMark } from "../desired/copy.ts";
 import {

@@ -7,6 +7,7 @@
 //                                         --delete-grace and a live read
 //   another object is at the place, or    the reservation ends
 //   the namespace is another
+import type { KindSync } from "./plan-builder.ts";
 import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import { isRead, sourceRank } from "../desired/namespace-rules.ts";
@@ -16,7 +17,6 @@ import { refText, type Ref } from "../../text/names.ts";
 import type { HeldReservation } from "../state/reservations.ts";
 import type { LiveRead } from "../model/actions.ts";
 import { unreadableName } from "../model/verdicts.ts";
-import type { KindSync } from "./plan-context.ts";
 import {
   readOfNamespace,
   readOfSource,

@@ -21,6 +21,11 @@ export class PlannerMemory {
     for (const state of this.#states.values()) state.serverIsBack();
   }
 
+  /** What failed a write may pass by itself. */
+  get mayPass(): boolean {
+    return [...this.#states.values()].some(({ backoff }) => backoff.mayPass);
+  }
+
   /** A Namespace was changed: failed writes in it are tried sooner. */
   namespaceChanged(name: string): void {
     for (const state of this.#states.values()) state.backoff.namespaceChanged(name);

@@ -19,7 +19,7 @@ import { whenDenied } from "../../kube/cache/access.ts";
 import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
 import { CONFIG_MAPS } from "../../kube/rest/resource.ts";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
-import { finishInTurns } from "./turns.ts";
+import { finishInTurns } from "../../kube/time/turns.ts";
 import type { WrittenList } from "../writes/outcome.ts";
 
 export type SourceListOptions = Pick<

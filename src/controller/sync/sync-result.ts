@@ -17,7 +17,7 @@ export type SyncResult = {
 };
 
 /** Whether the row becomes due by itself. Retries of failed writes are decided by their failure. */
-export function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
+function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
   // A removal that is certain to be held is not pending.
   return dueAt !== undefined && isPending(verdict) && hold === undefined;
 }
@@ -31,4 +31,18 @@ export function isAllCurrent({ states, sources, list }: Plan): boolean {
     list.state !== "unread" &&
     list.refused.length === 0
   );
+}
+
+/** `open`: something else may change without an event. */
+export function resultOf(
+  plan: Plan,
+  now: number,
+  open: boolean,
+): Pick<SyncResult, "dueMs" | "waiting" | "ok" | "places"> {
+  return {
+    dueMs: plan.nextAt === undefined ? undefined : plan.nextAt - now,
+    waiting: open || plan.rows.some(isUnderWay),
+    ok: isAllCurrent(plan),
+    places: Object.values(plan.states).reduce((sum, count) => sum + count, 0),
+  };
 }

@@ -9,16 +9,11 @@
 import type { Apply } from "../writes/apply.ts";
 import type { Course } from "../writes/write-requests.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
-import {
-  type CachedObject,
-  type Namespace,
-  type PlannerSettings,
-  type ClusterState,
-} from "../model/cluster.ts";
+import type { CachedObject, Namespace, PlannerSettings, ClusterState } from "../model/cluster.ts";
 import { plan } from "../plan/plan.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
-import { finishInTurns } from "./turns.ts";
+import { finishInTurns } from "../../kube/time/turns.ts";
 import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outcome.ts";
 import { WritePool, type WriteEnd } from "../../kube/flowcontrol/write-pool.ts";
 import type { SyncHooks } from "../report/sync-log.ts";
@@ -31,7 +26,7 @@ import {
 } from "../writes/action-write.ts";
 import { ClusterEvents } from "./cluster-events.ts";
 import { Slice } from "./slice.ts";
-import { isAllCurrent, isUnderWay, type SyncResult } from "./sync-result.ts";
+import { resultOf, type SyncResult } from "./sync-result.ts";
 
 export type SyncDeps = {
   /** One for each kind that takes part. */
@@ -231,13 +226,8 @@ export class Sync {
   async #plan(now: number): Promise<Plan> {
     const { clusterStates, settings, memory, clock } = this.#deps;
     this.events.planned();
-    const planning = plan(
-      clusterStates,
-      settings,
-      memory,
-      now,
-      new Set(this.#pool.inFlight.keys()),
-    );
+    const inFlight = new Set(this.#pool.inFlight.keys());
+    const planning = plan(clusterStates, settings, memory, now, inFlight);
     // Writes of the previous plan continue during planning.
     this.#pool.mark();
     return finishInTurns(planning, clock, TURN_MS);
@@ -268,28 +258,12 @@ export class Sync {
     timer?.cancel();
   }
 
-  get #mayPass(): boolean {
-    const { clusterStates, memory } = this.#deps;
-    return clusterStates.some(({ kind }) => memory.of(kind).backoff.mayPass);
-  }
-
   #result(made: Plan, settled: boolean, planMs: number): SyncResult {
-    const { nextAt } = made;
-    const now = this.#deps.clock.monotonic();
-    const due = nextAt === undefined ? undefined : nextAt - now;
-    return {
-      settled: settled || this.#refused,
-      dueMs: this.#refused ? NO_PERMISSION_MS : due,
-      waiting:
-        this.#refused ||
-        this.#dirty ||
-        !this.#pool.idle ||
-        made.rows.some(isUnderWay) ||
-        this.#mayPass,
-      ok: isAllCurrent(made),
-      places: Object.values(made.states).reduce((sum, count) => sum + count, 0),
-      written: this.#written,
-      planMs,
-    };
+    const { memory, clock } = this.#deps;
+    const refused = this.#refused;
+    const open = refused || this.#dirty || !this.#pool.idle || memory.mayPass;
+    const result = resultOf(made, clock.monotonic(), open);
+    const dueMs = refused ? NO_PERMISSION_MS : result.dueMs;
+    return { ...result, settled: settled || refused, dueMs, written: this.#written, planMs };
   }
 }

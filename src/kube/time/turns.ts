@@ -1,6 +1,6 @@
 // Splits long work into small steps, so that the event loop can do other work between them.
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Returns the result of `steps`. They hold the event loop for about `turnMs` at a time. */
 export async function finishInTurns<T>(
