@@ -1,5 +1,6 @@
 // What the status page is served from: the answers over HTTP, on plans of real clusters.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { test, type TestContext } from "node:test";
 import { METRIC_STATES } from "../../src/controller/model/verdicts.ts";
@@ -108,6 +109,10 @@ test("the page knows the metric states, in their order", async () => {
   const view = new URL("../../src/page/browser/view.js", import.meta.url).href;
   const { STATES } = (await import(view)) as { readonly STATES: readonly string[] };
   assert.deepEqual(STATES, METRIC_STATES);
+  const style = readFileSync(new URL("../../src/page/browser/page.css", import.meta.url), "utf8");
+  for (const state of STATES)
+    for (const rule of [`[data-state="${state}"]::before {`, `.matrix td[data-state="${state}"] {`])
+      assert.ok(style.includes(`\n${rule}\n`), rule);
 });
 
 test("the grid has a verdict for each place and nothing where no copy is wanted", async (t) => {

@@ -171,19 +171,22 @@ function byState(a: StatusItem, b: StatusItem): number {
   return rank(a.state) - rank(b.state) || (a.source < b.source ? -1 : 1);
 }
 
-const FAILING: readonly StatusItem["state"][] = [
-  "refused",
-  "nowhere",
-  "failed",
-  "conflict",
-  "held",
-  "frozen",
-  "unknown",
-];
+const FAILING: Readonly<Record<StatusItem["state"], boolean>> = {
+  refused: true,
+  nowhere: true,
+  failed: true,
+  conflict: true,
+  held: true,
+  frozen: true,
+  unknown: true,
+  pending: false,
+  paused: false,
+  current: false,
+};
 
 /** Whether an administrator or owner has to act. */
 export function isFailing({ state }: StatusItem): boolean {
-  return FAILING.includes(state);
+  return FAILING[state];
 }
 
 /** Every wanted copy is current. Paused copies are as their owner wants them. */

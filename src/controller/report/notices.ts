@@ -5,7 +5,7 @@ import { problemText } from "../annotations/rules.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { reasonText } from "../model/reasons.ts";
 import { NOWHERE_TEXT } from "../model/removal-holds.ts";
-import type { Plan, Row } from "../model/verdicts.ts";
+import { METRIC_STATE, type Plan, type Row } from "../model/verdicts.ts";
 import { dueWordsOf, type DueWords } from "../settings/due-text.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { reasonShape, sharedReason } from "../../text/shared-reason.ts";
@@ -106,10 +106,20 @@ function* grouped<C extends Code, P extends Place>(
 }
 
 function codeOf({ verdict, pulling, winner }: Row): RowCode | undefined {
-  if (verdict === "held" || verdict === "frozen") return verdict;
-  if (verdict !== "conflict") return undefined;
-  if (pulling) return "unfilled";
-  return winner ? "otherSource" : "unmanaged";
+  const state = METRIC_STATE[verdict];
+  switch (state) {
+    case "held":
+    case "frozen":
+      return state;
+    case "conflict":
+      return pulling ? "unfilled" : winner ? "otherSource" : "unmanaged";
+    case "failed":
+    case "current":
+    case "pending":
+    case "paused":
+    case undefined:
+      return undefined;
+  }
 }
 
 /** What is the same for the places of one notice, apart from the names that tenants choose. */
