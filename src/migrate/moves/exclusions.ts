@@ -3,6 +3,7 @@ import type { MoveContext } from "./move-context.ts";
 import type { PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import type { OldTargets } from "../oldtools/old-tool.ts";
 import { excludedBy } from "../../controller/desired/namespace-rules.ts";
+import { hasWildcard } from "../../text/glob.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 
 // An exclusion of a namespace to which the controller copies nothing anyway.
@@ -28,7 +29,6 @@ export function needless(
     const parsed = parseGlobList(list, NAMESPACE_GLOBS);
     return parsed.ok && parsed.value.matches(name);
   };
-  const isLiteral = (glob: string): boolean => !/[*?]/.test(glob);
-  if (isLiteral(out)) return !matches(globs.join(","), out);
-  return globs.every((glob) => isLiteral(glob) && !matches(out, glob));
+  if (!hasWildcard(out)) return !matches(globs.join(","), out);
+  return globs.every((glob) => !hasWildcard(glob) && !matches(out, glob));
 }

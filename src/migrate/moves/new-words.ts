@@ -6,6 +6,7 @@ import type { MoveContext } from "./move-context.ts";
 import { patternKey, shownPattern, type PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
 import { globsOfPattern, widerGlob } from "../oldtools/patterns/pattern-globs.ts";
+import { hasWildcard } from "../../text/glob.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 import { parseSource } from "../../controller/annotations/parse.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
@@ -231,7 +232,7 @@ function globsOfAll(uses: readonly PatternUse[]): readonly string[] | undefined 
 // When one of two lists has only names: those names that the other list matches too.
 function commonNames(both: readonly Parts[]): readonly string[] | undefined {
   const isLiteral = ({ globs, selector }: Parts): boolean =>
-    selector === undefined && globs.length > 0 && !globs.some((glob) => /[*?]/.test(glob));
+    selector === undefined && globs.length > 0 && !globs.some(hasWildcard);
   const names = both.find(isLiteral);
   const other = both.find((parts) => parts !== names && parts.selector === undefined);
   const list = other && parseGlobList(other.globs.join(","), NAMESPACE_GLOBS);

@@ -7,7 +7,8 @@ import {
   type SourceList,
 } from "../../../src/controller/annotations/source-list.ts";
 import { problemText } from "../../../src/controller/annotations/rules.ts";
-import { KINDS } from "../../../src/controller/model/kinds.ts";
+import { KINDS, OBJECT_KINDS } from "../../../src/controller/model/kinds.ts";
+import { namedObject } from "../../../src/inspect/cluster/named-object.ts";
 import { reference } from "../../support/planner/intake.ts";
 import { processorMs, processorMsOf } from "../../support/time/processor.ts";
 
@@ -35,6 +36,16 @@ function refusal(text: string, terms = TERMS): string {
   assert.ok(entry);
   return entry.problems.map(problemText).join("; ");
 }
+
+test("an object of each kind can be in an entry, and be named on a command line", () => {
+  for (const kind of OBJECT_KINDS) {
+    const field = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}`;
+    const entry = parse({ one: `${field}: shared/one\nto: "*"` }).get("one");
+    assert.deepEqual([entry?.object?.kind, entry?.problems], [kind, []]);
+    for (const word of [kind.toLowerCase(), KINDS[kind].resource.plural])
+      assert.deepEqual(namedObject(`${word}/one`), { kind, name: "one" });
+  }
+});
 
 test("an entry says of an object what annotations would, and YAML lists are lists", () => {
   const list = parse({
