@@ -19,6 +19,7 @@ import {
 import { LEASE_TIMES } from "../src/controller/settings/config.ts";
 import { environmentName, FLAGS } from "../src/controller/settings/flags.ts";
 import { metricsOfNothing } from "./support/documents/metrics.ts";
+import { eventReasons } from "./support/documents/public-words.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
 import { OBJECT_KINDS } from "../src/controller/model/kinds.ts";
 import { WHAT_TO_DO } from "../src/cli/explanation/explain-verdict.ts";
@@ -218,3 +219,11 @@ for (const page of PAGES) {
     }
   });
 }
+
+test("the reference lists the reasons of Events, each with its type and when it is sent", () => {
+  const rows = tableRows(reference, ["reason", "type", "when"]);
+  assert.deepEqual(
+    rows.map(([reason = ""]) => uncoded(reason)).toSorted(),
+    eventReasons().toSorted(),
+  );
+});

@@ -6,7 +6,12 @@ import {
   type FlagValues,
   type Environment,
 } from "../../../src/controller/settings/config.ts";
-import { environmentName, FLAGS } from "../../../src/controller/settings/flags.ts";
+import {
+  configKey,
+  environmentName,
+  FLAGS,
+  PLANNING_FLAGS,
+} from "../../../src/controller/settings/flags.ts";
 import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
 
 const outside: Environment = { env: {}, clusterNamespace: undefined, terminal: false };
@@ -258,4 +263,19 @@ test("--receipts is stdout or a file; what would be a mistake is refused", () =>
   ]);
   for (const wrong of ["", "stderr", "-", "a\0b"])
     assert.throws(() => read(wrong), /^UsageError: --receipts: ".*" is wrong: /);
+});
+
+test("every flag from which the planner's settings follow is one that a plan asks for", () => {
+  const read = new Set<string | symbol>();
+  const noted = new Proxy(readConfig({}, outside), {
+    get: (config, key): unknown => {
+      read.add(key);
+      return Reflect.get(config, key);
+    },
+  });
+  readPlannerSettings(noted);
+  const planning = FLAGS.filter(({ name }) => PLANNING_FLAGS.includes(name)).map(configKey);
+  // It follows from --lease-namespace.
+  read.delete("ownNamespace");
+  assert.deepEqual(read, new Set(planning.filter((key) => read.has(key))));
 });

@@ -82,7 +82,8 @@ async function commands(): Promise<readonly string[]> {
   return found;
 }
 
-function eventReasons(): readonly string[] {
+/** From the source: a type has no values. */
+export function eventReasons(): readonly string[] {
   const text = readFileSync(`${SRC}controller/report/event-states.ts`, "utf8");
   const [, union = ""] = /readonly reason:((?:\s*\| "\w+")+);/.exec(text) ?? [];
   return Array.from(union.matchAll(/"(\w+)"/g), ([, reason = ""]) => reason);
