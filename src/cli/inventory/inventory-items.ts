@@ -261,8 +261,11 @@ export function withLimits(
   }
   if (minValidityMs !== undefined && certificate) {
     if ("unreadable" in certificate) unsure.push("min-validity");
-    else if (Date.parse(certificate.earliestExpiry) - nowMs < minValidityMs)
-      over.push("min-validity");
+    else {
+      const leftMs = Date.parse(certificate.earliestExpiry) - nowMs;
+      const isValid = Date.parse(certificate.notBefore) <= nowMs;
+      if (leftMs < minValidityMs || !isValid) over.push("min-validity");
+    }
   }
   return over.length + unsure.length === 0 ? item : { ...item, over, unsure };
 }

@@ -214,7 +214,7 @@ const SENTENCES: Readonly<Record<Limit, readonly [over: string, unsure: string]>
     "value that may be older than the limit, because its manager also has other fields or is not recorded",
   ],
   "min-validity": [
-    "certificate expires sooner than the limit, or has expired",
+    "certificate expires sooner than the limit, has expired, or is not valid yet",
     "certificate that cannot be read",
   ],
 };
@@ -228,7 +228,7 @@ function readerNotes({ dangling }: Found, { readers }: Wish): readonly string[] 
   if (!readers) return [];
   const named = dangling.map((binding) => `${bindingText(binding)} to ${roleText(binding)}`);
   const lines = [
-    "readers are by RBAC alone: not those who may create Pods there, not the nodes, not other authorizers; system:masters reads everything",
+    "readers are by RBAC alone: not those who may create Pods there, impersonate, or bind and escalate roles, not the nodes, not other authorizers; system:masters reads everything",
   ];
   if (named.length === 0) return lines;
   return [...lines, `bindings to roles that do not exist: ${listed(named)}`];

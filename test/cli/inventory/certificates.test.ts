@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCertificate } from "../../../src/cli/inventory/certificates.ts";
+import { withLimits, type InventoryItem } from "../../../src/cli/inventory/inventory-items.ts";
 import { ONE } from "../../support/api-server/certificates.ts";
 import { ENDS_2031, ENDS_AT } from "../../support/cli/short-certificate.ts";
 
@@ -33,4 +34,26 @@ test("what cannot be read is said in own words, without a word of the value", ()
     [ENDS_2031.repeat(101), "tls.crt has more than 100 certificates"],
   ] as const)
     assert.deepEqual(readCertificate(pem), { unreadable });
+});
+
+test("a certificate that is not valid yet is no valid one, however late it ends", () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  const certificate = readCertificate(ONE.cert);
+  assert.ok("notBefore" in certificate);
+  const item: InventoryItem = {
+    resource: "secrets",
+    namespace: "shared",
+    name: "wildcard",
+    isSource: true,
+    keys: [],
+    value: { known: "unknown" },
+    copies: [],
+    over: [],
+    unsure: [],
+  };
+  const limits = { maxAgeMs: undefined, minValidityMs: 1 };
+  const over = (notBefore: string) =>
+    withLimits({ ...item, certificate: { ...certificate, notBefore } }, limits, now).over;
+  assert.deepEqual(over("2026-01-01T00:00:01Z"), ["min-validity"]);
+  assert.deepEqual(over("2026-01-01T00:00:00Z"), []);
 });

@@ -147,7 +147,7 @@ test("a certificate is shown by subject, issuer and dates, and the earliest of i
   assert.equal(soon.code, 2);
   assert.match(
     soon.stderr,
-    /^certificate expires sooner than the limit, or has expired \(--min-validity=99999d\): secretcast\/wildcard$/m,
+    /^certificate expires sooner than the limit, has expired, or is not valid yet \(--min-validity=99999d\): secretcast\/wildcard$/m,
   );
   const later = await cluster.run(["inventory", "--certificates", "--min-validity", "1h"]);
   assert.equal(later.code, 0, later.stderr);
