@@ -8,7 +8,9 @@ import { COPIED_ANYWAY, NEVER_COPIED } from "../src/controller/annotations/never
 import { VERDICT_TABLE } from "../src/controller/plan/verdict-table.ts";
 import { TARGET_STATES, type TargetState } from "../src/controller/model/verdicts.ts";
 import { METRIC_STATE, VERDICTS } from "../src/controller/model/verdicts.ts";
+import { ignoredOnPull } from "../src/controller/annotations/ignored.ts";
 import {
+  annotationKey,
   ANNOTATION_NAMES,
   annotationsOn,
   MARKS,
@@ -226,4 +228,12 @@ test("the reference lists the reasons of Events, each with its type and when it 
     rows.map(([reason = ""]) => uncoded(reason)).toSorted(),
     eventReasons().toSorted(),
   );
+});
+
+test("the reference lists what is ignored on a pulling Secret", () => {
+  const rows = tableRows(reference, ["`reason`", "counts", "do"]);
+  const [, counts = ""] = rows.find(([reason]) => reason === "`pull`") ?? [];
+  const named = Array.from(counts.matchAll(/`([^`]+)`/g), ([, word = ""]) => word);
+  const ignored = ANNOTATION_NAMES.filter((word) => ignoredOnPull({ [annotationKey(word)]: "x" }));
+  assert.deepEqual(named, ignored);
 });
