@@ -220,6 +220,7 @@ function settingsOf(config: Config) {
     leaderElect: config.leaderElect,
     lease: `${config.leaseNamespace}/${config.leaseName}`,
     receipts: config.receipts ?? "none",
+    maxValueAgeMs: config.maxValueAgeMs,
     dryRun: config.dryRun,
     once: config.once,
   };
