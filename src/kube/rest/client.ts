@@ -71,7 +71,7 @@ class HttpClient implements ApiClient {
   readonly #via: string;
   readonly #credentials: CredentialCache;
   readonly #transport: Transport;
-  readonly #throttle: RetryAfter;
+  readonly #retryAfter: RetryAfter;
   readonly #closed = new AbortController();
   readonly #largeAnswers = new LargeAnswers();
 
@@ -92,7 +92,7 @@ class HttpClient implements ApiClient {
         ? ` through the proxy ${new URL(proxyUrl).host}`
         : "";
     this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
-    this.#throttle = new RetryAfter(options.clock);
+    this.#retryAfter = new RetryAfter(options.clock);
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
@@ -212,7 +212,7 @@ class HttpClient implements ApiClient {
   ): Promise<A> {
     const { method, body, contentType = "application/json" } = request;
     const { onAnswer, userAgent, clock } = this.#options;
-    if (this.#throttle.leftMs > 0) await this.#throttle.turn(request.what, deadline);
+    if (this.#retryAfter.leftMs > 0) await this.#retryAfter.turn(request.what, deadline);
     const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
     const sent = {
       origin: this.#origin,
@@ -251,8 +251,8 @@ class HttpClient implements ApiClient {
 
   #check(request: ApiRequest, answer: HttpResponse): void {
     const error = errorOf(request, answer, this.#options.clock.now());
-    if (error?.kind !== "throttled") this.#throttle.taken();
-    else if (this.#options.neverPauses !== true) this.#throttle.refused(error.retryAfterMs ?? 0);
+    if (error?.kind !== "throttled") this.#retryAfter.taken();
+    else if (this.#options.neverPauses !== true) this.#retryAfter.refused(error.retryAfterMs ?? 0);
     if (error) throw error;
   }
 
