@@ -1,7 +1,7 @@
-// The controller on a real API server against a tenant who writes everything that his account can, with
-// faults between. Watchers who know the author of every write assert what the README promises: nobody's
-// Secret touched, honest namespaces right in time, memory, passes, requests and log bounded, the Lease
-// kept, no value told; and in the end, when tenant and faults have stopped, nothing left to write. The
+// The controller on a real API server against a tenant that writes everything its account can, with
+// faults between. Judges that know the author of every write assert what the README promises: nobody's
+// Secret is touched, honest namespaces are right in time, memory, syncs, requests and log are bounded, the
+// Lease is kept, no value is printed. In the end, when tenant and faults have stopped, nothing is left to write. The
 // same seed gives the same settings, attacks and faults, not the same timing.
 import { setTimeout as delay } from "node:timers/promises";
 import { LEASE_TIMES } from "../../src/controller/settings/config.ts";

@@ -183,7 +183,7 @@ test("S08 an update on an older version of a copy overwrites nobody", async (t) 
   const running = scene.start();
   await scene.holds(b, "registry", TWO);
   await eventually("an update has failed", () => failed > 0);
-  // Its owner makes the copy his own while the controller cannot see it.
+  // Its owner takes the copy over while the controller cannot see it.
   await scene.api.patchSecret(a, "registry", {
     metadata: { labels: { "app.kubernetes.io/managed-by": null } },
   });

@@ -16,7 +16,7 @@ async function publish(scene: Scene): Promise<void> {
   await scene.api.createSecret(scene.source, "registry", { annotations, data: ONE });
 }
 
-test("S10 a tenant's annotation that cannot be understood refuses his source, tells him, and no one else notices", async (t) => {
+test("S10 a tenant's annotation that cannot be understood refuses its source, is reported to it, and no one else notices", async (t) => {
   const scene = await openScene(t);
   const [place, tenant] = [await scene.namespace("team-a"), await scene.namespace("tenant")];
   const to = scene.name("team-*");

@@ -1,5 +1,5 @@
-// What our marks on a Secret mean: a copy is ours only where they say so of its very place, who takes
-// them off has taken the copy, and who forges them gains nothing outside his own namespace. Runs on the
+// What our marks on a Secret mean: a copy is ours only where they say so of its very place, a user
+// who removes them has taken the copy, and a tenant who forges them gains nothing outside their own namespace. Runs on the
 // sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
@@ -48,7 +48,7 @@ test("S18 a copy restored from a backup to its own place is ours again", async (
   await scene.finish();
 });
 
-test("S20 a copy whose marks a user takes off is his: a conflict, and no more written or deleted", async (t) => {
+test("S20 a copy whose marks a user removes is the user's: a conflict, and no more written or deleted", async (t) => {
   const scene = await openScene(t);
   const strips = [
     { labels: { "app.kubernetes.io/managed-by": null } },
@@ -57,16 +57,16 @@ test("S20 a copy whose marks a user takes off is his: a conflict, and no more wr
     { annotations: { "secretcast.io/source-uid": null } },
     { annotations: { "secretcast.io/placed-at": null } },
   ];
-  const his = await Promise.all(strips.map((_, index) => scene.namespace(`team-${index}`)));
+  const taken = await Promise.all(strips.map((_, index) => scene.namespace(`team-${index}`)));
   const ours = await scene.namespace("team-ours");
   await publishOne(scene);
   const running = scene.start();
-  for (const namespace of [...his, ours]) await scene.holds(namespace, "registry", ONE);
-  for (const [index, namespace] of his.entries()) {
+  for (const namespace of [...taken, ours]) await scene.holds(namespace, "registry", ONE);
+  for (const [index, namespace] of taken.entries()) {
     await scene.api.patchSecret(namespace, "registry", { metadata: strips[index] });
     await scene.leaveAlone(namespace, "registry");
   }
-  for (const namespace of his) await conflictTold(running, namespace);
+  for (const namespace of taken) await conflictTold(running, namespace);
   await scene.api.setData(scene.source, "registry", TWO);
   await scene.holds(ours, "registry", TWO);
   await scene.api.deleteSecret(scene.source, "registry");
@@ -75,7 +75,7 @@ test("S20 a copy whose marks a user takes off is his: a conflict, and no more wr
   await scene.finish();
 });
 
-/** What a tenant writes into his own namespace; `Secret` names by what he hopes for. */
+/** What a tenant writes into its own namespace; `Secret` names by what it hopes for. */
 async function forgeries(scene: Scene, tenant: string, victim: string): Promise<void> {
   const [source, silent, target] = await Promise.all([
     scene.api.secret(scene.source, "registry"),
@@ -93,7 +93,7 @@ async function forgeries(scene: Scene, tenant: string, victim: string): Promise<
     data: MINE,
   });
   const registry = `${scene.source}/registry`;
-  // Ours by every mark, in a place that the source does not want: his own Secret ends, no more.
+  // Ours by every mark, in a place that the source does not want: the tenant's own Secret ends, and nothing else.
   await scene.api.createSecret(
     tenant,
     "registry",
@@ -117,7 +117,7 @@ async function forgeries(scene: Scene, tenant: string, victim: string): Promise<
   await scene.unmanaged(tenant, "pulling", annotated({ "secretcast.io/from": registry }));
 }
 
-test("S21 forged marks gain a tenant nothing outside his own namespace, and bring him nobody's Secret", async (t) => {
+test("S21 forged marks gain a tenant nothing outside its own namespace, and no other Secret", async (t) => {
   const scene = await openScene(t);
   const [place, victim] = [await scene.namespace("team-a"), await scene.namespace("victim")];
   const tenant = await scene.namespace("tenant");
@@ -144,12 +144,12 @@ test("S21 forged marks gain a tenant nothing outside his own namespace, and brin
   const given = running.outcomes.filter(
     ({ kind, action }) => kind === "done" && action.place.namespace === tenant,
   );
-  assert.deepEqual(given, [], "nothing was written into his namespace meanwhile");
+  assert.deepEqual(given, [], "nothing was written into its namespace meanwhile");
   await running.stop();
   await scene.finish();
 });
 
-test("S21 where every namespace may publish, a tenant takes no place that another has, and none that did not accept him", async (t) => {
+test("S21 where every namespace may publish, a tenant takes no place that another has, and none that did not accept it", async (t) => {
   const scene = await openScene(t);
   const tenant = await scene.namespace("tenant");
   const accept = { annotations: { "secretcast.io/accept": `${scene.source}/*` } };
@@ -172,7 +172,7 @@ test("S21 where every namespace may publish, a tenant takes no place that anothe
     rowAt(running.settled(), `${place}/private`),
   );
   assert.deepEqual(await scene.api.secrets(victim), []);
-  const note = await eventually("he is told", async () =>
+  const note = await eventually("the tenant is told", async () =>
     (await eventNotes(scene, tenant, "registry", "Conflict")).at(0),
   );
   assert.equal(note, "not copied to 1 namespace: another source has the place and comes first");

@@ -14,7 +14,7 @@ import { Replica } from "./replica.ts";
 import { faultOf, type Weather } from "../faults/weather.ts";
 import { changesNoObject } from "../judges/write-judge.ts";
 
-/** The renew deadline: so long whoever led may go on where the Lease is another without his doing. */
+/** The renew deadline: a former leader may go on for so long where others changed the Lease. */
 const LEADS_ON_MS = LEASE_TIMES.renewDeadlineMs;
 /** So long one that was told to stop may take. */
 const STOPS_WITHIN_MS = 30_000;
@@ -55,9 +55,9 @@ export class Deployment {
   /** When a process last died of its own write (ms, monotonic). All its graces and holds began anew. */
   lastDeathMs = Number.NEGATIVE_INFINITY;
   readonly #options: DeploymentOptions;
-  /** Who ended by himself, until he comes again or somebody else starts or stops him. */
+  /** Replicas that ended by themselves, until they start again or a step starts or stops them. */
   readonly #comings = new Map<Replica, Timer>();
-  /** Who is told to stop and dies of something else does not come again. */
+  /** A replica that is asked to stop and dies of something else does not start again. */
   readonly #stopping = new Set<Replica>();
   readonly #onces: Replica[] = [];
   #weather: Weather | undefined;
@@ -118,7 +118,7 @@ export class Deployment {
     if (step?.fault === "away") this.watches("cut");
   }
 
-  /** Whoever next writes an object by `method` is killed as soon as the server has done it. */
+  /** The replica that next writes an object by `method` is killed as soon as the server has done it. */
   diesAfter(method: ApiRequest["method"]): void {
     this.#deadly = method;
   }
@@ -170,7 +170,7 @@ export class Deployment {
     replica.kill();
   }
 
-  /** As kubelet does, who ended by himself comes again, if he is one of the replicas. */
+  /** As kubelet does, it starts a replica that ended by itself again, if it still counts. */
   comeAgain(replica: Replica): void {
     const { clock, comesAgainMs, onWrong } = this.#options;
     if (replica.end === "failed") onWrong("the controller failed");

@@ -76,7 +76,7 @@ export class Admission {
 
   async end(): Promise<void> {
     await good(this.#admin.send("DELETE", `${CONFIGURATIONS}/${NAME}`));
-    // Whoever hangs here is let go.
+    // Requests that hang here are let go.
     this.#server.closeAllConnections();
   }
 

@@ -229,7 +229,7 @@ class Stage {
     }
   }
 
-  // Whoever listened is cut off before he hears of the way back.
+  // A client that listened is cut off before it sees that the versions went back.
   #restore(back: number): void {
     const { storage } = this.#api;
     const then = Math.max(storage.version - back, this.#began);

@@ -166,7 +166,7 @@ property(
 );
 
 property(
-  "a tenant's Secrets, forged marks included, change nothing outside his namespace",
+  "a tenant's Secrets, forged marks included, change nothing outside its namespace",
   (history) => {
     const unguarded = { ...history, limit: 0 };
     const outside = (given: History): unknown => {

@@ -330,7 +330,7 @@ test("a pulling Secret with every mark of a copy, before it is filled or after, 
   }
 });
 
-test("a copy on which somebody writes `from` is his: not filled, not repaired, not deleted, and the source is told", () => {
+test("a copy on which somebody writes `from` is theirs: not filled, not repaired, not deleted, and the source is told", () => {
   const made = new Cluster();
   for (const name of ["shared", "team-a"]) made.namespace(name);
   made.secret("shared/db", { to: "team-a" }, { data: SOURCE });
