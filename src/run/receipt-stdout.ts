@@ -32,8 +32,13 @@ function fileTarget(
     write: async (bytes) => {
       let written = 0;
       try {
-        while (written < bytes.length) written += await append(bytes.subarray(written));
-        onWorked();
+        // Where nothing was taken, and no error says why, the rest is tried later.
+        let taken: number;
+        do {
+          taken = await append(bytes.subarray(written));
+          written += taken;
+        } while (taken > 0 && written < bytes.length);
+        if (written === bytes.length) onWorked();
       } catch (error) {
         onFailed(codeOf(error));
       }

@@ -1,5 +1,5 @@
 // A mapping in YAML, as users write one. Total: any text gives a mapping or what is wrong with it, in a bounded
-// time. A text that is none is never repeated in a message: it may have been meant for another place.
+// time. A text that is no mapping is never repeated in a message: it may have been meant for another place.
 import {
   constructFromEvents,
   EVENT_ID,

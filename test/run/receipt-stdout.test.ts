@@ -40,3 +40,26 @@ test("no line is lost when a disk that was full takes only a part of them", asyn
   assert.equal(readFileSync(path, "utf8"), "one\ntw\ntwo\nthree\n");
   assert.deepEqual([failures, output.lost], [["ENOSPC", "over"], 0]);
 });
+
+test("a file that takes nothing and fails with nothing is tried again a second later, not at once", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
+  const fd = openSync(join(folder, "out"), "a");
+  t.after(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  const tries: string[] = [];
+  const target = receiptStdout(
+    { fd, write: () => assert.fail("Node's own stream is not asked") },
+    { onFailed: (code) => assert.fail(code), onWorked: () => undefined },
+    (_, bytes) => Promise.resolve(tries.push(bytes.toString()) === 1 ? 0 : bytes.length),
+  );
+  const clock = new FakeClock();
+  const output = new ReceiptOutput(target, clock);
+  output.write("one\n");
+  await clock.advance(20);
+  await eventually("it is tried", () => tries.length === 1);
+  await clock.advance(1000);
+  await eventually("it is written", () => output.drained && tries.length === 2);
+  assert.deepEqual([tries, output.lost], [["one\n", "one\n"], 0]);
+});

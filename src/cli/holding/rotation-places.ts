@@ -189,7 +189,7 @@ function strayPlace(object: CachedObject, input: PlacesInput): RotationPlace {
     return notKept(
       object,
       "pulling",
-      "this source filled it, and it pulls no more: if its owner has replaced the entries, remove `secretcast.io/pulled-keys`",
+      "this source filled it, and it no longer pulls: if its owner has replaced the entries, remove `secretcast.io/pulled-keys`",
     );
   return notKept(
     object,

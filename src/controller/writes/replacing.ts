@@ -44,7 +44,7 @@ export class Replacing {
 
   /** The obstacle to a replace. Undefined if the API server would accept the successor. */
   async #rehearse(
-    action: Action,
+    action: Replace,
     requests: readonly ObjectRequest[],
     course: Course,
   ): Promise<Outcome | undefined> {
@@ -65,10 +65,7 @@ export class Replacing {
   }
 
   /** Why the copy is not deleted. Undefined if its place is reserved or need not be. */
-  async #reserve(
-    action: Action & { kind: "replace" },
-    { cut }: Course,
-  ): Promise<Outcome | undefined> {
+  async #reserve(action: Replace, { cut }: Course): Promise<Outcome | undefined> {
     const { where, reserve } = this.#reserver;
     const signal = cut ?? this.#cancelled;
     try {

@@ -25,3 +25,15 @@ test("the first failure is the answer, and nothing new begins after it where it 
   await assert.rejects(mapAtOnce([1, 2, 3], 1, work), /^Error: refused$/);
   assert.deepEqual(begun, [1]);
 });
+
+test("after the first failure nothing new begins beside it either", async () => {
+  const begun: number[] = [];
+  const work = async (item: number): Promise<void> => {
+    begun.push(item);
+    await nextTurn();
+    if (item === 1) throw new Error("refused");
+  };
+  await assert.rejects(mapAtOnce([1, 2, 3, 4, 5, 6, 7, 8], 2, work), /^Error: refused$/);
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  assert.ok(begun.length <= 3, String(begun));
+});

@@ -27,3 +27,17 @@ export async function migrationOf(
   const given = { flag: (flag: string) => flags[flag] };
   return planMove(OLD_TOOL[name], objects, given, moveSettings(planner));
 }
+
+/** The annotations of each source that moves, without their prefix. */
+export function written({ sources }: Migration): readonly Readonly<Record<string, string>>[] {
+  return sources
+    .filter(({ write }) => write !== "refused")
+    .map(({ annotations }) =>
+      Object.fromEntries(
+        Object.entries(annotations).map(([key, value]) => [
+          key.replace("secretcast.io/", ""),
+          value,
+        ]),
+      ),
+    );
+}

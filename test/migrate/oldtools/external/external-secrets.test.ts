@@ -6,7 +6,7 @@ import { readOldCluster } from "../../../../src/migrate/oldtools/old-objects.ts"
 import { cleanupRequests } from "../../../../src/migrate/moves/move-requests.ts";
 import type { Migration } from "../../../../src/migrate/moves/migration.ts";
 import { custom, namespace, plainSecret } from "../../../support/worlds/custom-objects.ts";
-import { migrationOf } from "../../../support/worlds/migration.ts";
+import { migrationOf, written } from "../../../support/worlds/migration.ts";
 
 const VERSION = "external-secrets.io/v1";
 const NAMESPACES = [
@@ -74,20 +74,6 @@ function copyOf(place: string, changes: object = {}): object {
 
 const moved = (objects: readonly object[]): Promise<Migration> =>
   migrationOf("external-secrets", [...NAMESPACES, ...objects]);
-
-/** The annotations of each source that moves, without their prefix. */
-function written({ sources }: Migration): readonly Readonly<Record<string, string>>[] {
-  return sources
-    .filter(({ write }) => write !== "refused")
-    .map(({ annotations }) =>
-      Object.fromEntries(
-        Object.entries(annotations).map(([key, value]) => [
-          key.replace("secretcast.io/", ""),
-          value,
-        ]),
-      ),
-    );
-}
 
 const selects = (...labels: readonly object[]): object => ({
   namespaceSelectors: labels.map((matchLabels) => ({ matchLabels })),

@@ -1,10 +1,9 @@
 // What the rules of projection become, and what cannot be expressed is named.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Migration } from "../../../../src/migrate/moves/migration.ts";
 import { refText } from "../../../../src/text/names.ts";
 import { custom, namespace, plainSecret } from "../../../support/worlds/custom-objects.ts";
-import { migrationOf } from "../../../support/worlds/migration.ts";
+import { migrationOf, written } from "../../../support/worlds/migration.ts";
 
 const VERSION = "projection.sh/v1";
 const NAMESPACES = [
@@ -43,20 +42,6 @@ function copyOf(place: string, rule: string, changes: object = {}): object {
 
 const moved = (objects: readonly object[], flags: Readonly<Record<string, string>> = {}) =>
   migrationOf("projection", [...NAMESPACES, ...objects], flags);
-
-/** The annotations of each source that moves, without their prefix. */
-function written({ sources }: Migration): readonly Readonly<Record<string, string>>[] {
-  return sources
-    .filter(({ write }) => write !== "refused")
-    .map(({ annotations }) =>
-      Object.fromEntries(
-        Object.entries(annotations).map(([key, value]) => [
-          key.replace("secretcast.io/", ""),
-          value,
-        ]),
-      ),
-    );
-}
 
 for (const [what, rules, annotations] of [
   ["a list of names", [cluster("r", { namespaces: ["team-a", "prod"] })], { to: "prod,team-a" }],
