@@ -102,6 +102,7 @@ const RETIRED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bstrangers?\b/, "unmanaged"],
   [/\b(?:a|the|each|every|one|next|last) pass\b/, "sync"],
   [/\bworlds?\b/, "cluster state"],
+  [/\bsecrets?: (?:readonly )?(?:Cached|Copy|Source)Object\b/, "object"],
 ];
 
 test("no retired name is in the code or its comments (T4, T5)", () => {

@@ -1,4 +1,4 @@
-// Which finalizers keep a Secret that is being deleted, so that a report about the wait can name its reason.
+// Which finalizers keep an object that is being deleted, so that a report about the wait can name its reason.
 // They are kept beside the objects: there are up to a million objects, and few are being deleted.
 import { because, type Reason } from "./reasons.ts";
 import { objectOf, stringOf } from "./unstructured.ts";
@@ -10,8 +10,8 @@ const QUALIFIED_NAME = /^[a-zA-Z0-9]([-a-zA-Z0-9./_]{0,120}[a-zA-Z0-9])?$/;
 
 const known = new WeakMap<CachedObject, readonly string[]>();
 
-/** Notes it of a Secret that is being deleted and was read from `raw`. */
-export function noteFinalizers(secret: CachedObject, raw: unknown): void {
+/** Notes them of an object that is being deleted and was read from `raw`. */
+export function noteFinalizers(object: CachedObject, raw: unknown): void {
   const list: unknown = objectOf(objectOf(raw).metadata).finalizers;
   if (!Array.isArray(list)) return;
   const names: string[] = [];
@@ -20,24 +20,24 @@ export function noteFinalizers(secret: CachedObject, raw: unknown): void {
     if (QUALIFIED_NAME.test(name)) names.push(name);
     if (names.length === MOST_NAMED) break;
   }
-  if (names.length > 0) known.set(secret, names);
+  if (names.length > 0) known.set(object, names);
 }
 
 /** Text that something else being deleted waits for its finalizers, or "" without finalizers. */
-export function alsoAwaited(secret: CachedObject): string {
-  const holders = holdersOf(secret);
+export function alsoAwaited(object: CachedObject): string {
+  const holders = holdersOf(object);
   return holders === undefined ? "" : `, which waits for ${holders}`;
 }
 
-/** What a Secret that is being deleted waits for, in plain English. */
-export function awaited(secret: CachedObject): Reason {
-  const holders = holdersOf(secret);
+/** What an object that is being deleted waits for, in plain English. */
+export function awaited(object: CachedObject): Reason {
+  const holders = holdersOf(object);
   return holders === undefined
     ? because("Deleting")
     : because("DeletingWithFinalizers", { finalizers: holders });
 }
 
-function holdersOf(secret: CachedObject): string | undefined {
-  const names = known.get(secret);
+function holdersOf(object: CachedObject): string | undefined {
+  const names = known.get(object);
   return names && `the finalizer ${names.join(", ")}`;
 }

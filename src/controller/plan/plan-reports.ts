@@ -166,7 +166,7 @@ const MOST = 500;
 
 type Recent = {
   readonly kind: ObjectKind;
-  readonly secret: CachedObject;
+  readonly cached: CachedObject;
   readonly ignored: Ignored;
 };
 
@@ -178,12 +178,12 @@ export class IgnoredObjects {
   #namespace = "";
 
   /** The objects of one namespace are given one after the other. */
-  add(kind: ObjectKind, secret: CachedObject, ignored: Ignored): void {
+  add(kind: ObjectKind, cached: CachedObject, ignored: Ignored): void {
     this.#counts.set(ignored.reason, (this.#counts.get(ignored.reason) ?? 0) + 1);
-    if (secret.namespace !== this.#namespace) this.#next(secret.namespace);
+    if (cached.namespace !== this.#namespace) this.#next(cached.namespace);
     if (this.#sample.length >= MOST) return;
     if (this.#recent.length === MOST_OF_A_NAMESPACE) this.#recent.shift();
-    this.#recent.push({ kind, secret, ignored });
+    this.#recent.push({ kind, cached, ignored });
   }
 
   /** `namespaces`: with annotations that are invalid. `flags`: entries that match no namespace. */
@@ -202,8 +202,8 @@ export class IgnoredObjects {
   }
 
   #next(namespace: string): void {
-    for (const { kind, secret, ignored } of this.#recent.toReversed()) {
-      const { namespace: where, name, uid } = secret;
+    for (const { kind, cached, ignored } of this.#recent.toReversed()) {
+      const { namespace: where, name, uid } = cached;
       if (this.#sample.length < MOST)
         this.#sample.push({ kind, object: { namespace: where, name }, uid, ignored });
     }

@@ -48,11 +48,11 @@ export class ClusterEvents {
   concerns(
     kind: ObjectKind,
     old: CachedObject | undefined,
-    secret: CachedObject | undefined,
+    now: CachedObject | undefined,
   ): "urgent" | "later" | "no" {
-    const present = secret ?? old;
-    if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
-    const roles = [old?.role, secret?.role];
+    const present = now ?? old;
+    if (!present || (old && now && old.resourceVersion === now.resourceVersion)) return "no";
+    const roles = [old?.role, now?.role];
     const place = placeKey(kind, present);
     const memory = this.#deps.memory.of(kind);
     const published = roles.includes("source");
@@ -60,17 +60,17 @@ export class ClusterEvents {
     if (!published && this.#pool.inFlight.has(place)) return "no";
     this.#pool.touch(place, old);
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
-    if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
+    if (old?.role === "source" && (old.uid !== now?.uid || now.role !== "source"))
       memory.gone.touch(old.uid, this.#deps.clock.monotonic());
     if (published) {
-      for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, secret);
+      for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, now);
       return "urgent";
     }
-    if (old?.role === "copy" && !secret) memory.copyVanished(old);
+    if (old?.role === "copy" && !now) memory.copyVanished(old);
     if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
-    if (old?.ignored !== secret?.ignored) return "later";
+    if (old?.ignored !== now?.ignored) return "later";
     const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;
-    return isWanted || mayBeAdopted(secret) ? "later" : "no";
+    return isWanted || mayBeAdopted(now) ? "later" : "no";
   }
 
   /** A Namespace changed. `before`: its previous state. Undefined if it is new. */
