@@ -9,7 +9,7 @@ import {
 } from "../controller/settings/config.ts";
 import { ALWAYS_READ } from "../controller/annotations/vocabulary.ts";
 import { clockLines } from "../controller/report/failure-lines.ts";
-import { tlsFault } from "../kube/rest/tls-faults.ts";
+import { tlsFault } from "../kube/connections/tls-faults.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import type { ApiClient } from "../kube/rest/api-client.ts";
 import { createClient, type ClientOptions } from "../kube/rest/client.ts";

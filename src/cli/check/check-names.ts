@@ -3,7 +3,7 @@
 import { prospectIn } from "../../inspect/cluster/judged-cluster.ts";
 import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 import { readCluster, type ReadCluster } from "../../inspect/cluster/read-cluster.ts";
-import { countObjects } from "../../inspect/cluster/count-objects.ts";
+import { countObjects } from "../../inspect/requests/count-objects.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { MOST_NAMES } from "../../controller/annotations/name-scope.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";

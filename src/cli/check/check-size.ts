@@ -6,7 +6,7 @@ import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { countObjects } from "../../inspect/cluster/count-objects.ts";
+import { countObjects } from "../../inspect/requests/count-objects.ts";
 import type { CheckFinding } from "./finding.ts";
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@
 // and ConfigMaps, and for the rights that lead to Secrets.
 import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { listed } from "../../text/listed.ts";
-import type { AccessAttributes } from "../../inspect/cluster/access-review.ts";
+import type { AccessAttributes } from "../../inspect/requests/access-review.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { NeededRight } from "../rights/needed-rights.ts";
 import type { CheckFinding } from "./finding.ts";

@@ -6,7 +6,7 @@ import {
   isAllowed,
   isAllowedTo,
   type AccessAttributes,
-} from "../../inspect/cluster/access-review.ts";
+} from "../../inspect/requests/access-review.ts";
 
 /** Answers whether one user has a right. */
 export type RightsOf = (right: AccessAttributes, signal: AbortSignal) => Promise<boolean>;

@@ -10,7 +10,7 @@ import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller
 import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import type { TakingPart } from "../../inspect/cluster/cluster-builder.ts";
-import { rowOf } from "../../inspect/cluster/without-data.ts";
+import { rowOf } from "../../inspect/requests/without-data.ts";
 import { isRecord } from "../../kube/json.ts";
 import { isDataKey, refText, type Ref } from "../../text/names.ts";
 import type { Certificate, UnreadCertificate } from "./certificates.ts";

@@ -18,7 +18,7 @@ import {
   type Judging,
 } from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
-import { withoutData } from "../../inspect/cluster/without-data.ts";
+import { withoutData } from "../../inspect/requests/without-data.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
 import { printable } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";

@@ -1,7 +1,7 @@
 // Reads `tls.crt` of the sources that have it, and of a copy where there is no source. This is the only part of the
 // inventory that requests data. What may not be read is reported.
 import { KINDS } from "../../controller/model/kinds.ts";
-import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
+import { mapAtOnce } from "../../inspect/requests/at-once.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";

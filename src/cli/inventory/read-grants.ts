@@ -1,7 +1,7 @@
 // Reads Roles and bindings, with the user's own rights. What may not be read is reported, one line for each gap, and
 // never counts as nobody.
-import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
-import { listKept } from "../../inspect/cluster/list-kept.ts";
+import { mapAtOnce } from "../../inspect/requests/at-once.ts";
+import { listKept } from "../../inspect/requests/list-kept.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { Resource } from "../../kube/rest/resource.ts";

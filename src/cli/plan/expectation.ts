@@ -8,7 +8,7 @@ import { parseRef, refText } from "../../text/names.ts";
 import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { CLI_API_VERSION } from "../../inspect/kubectl/listing.ts";
-import type { FileObject } from "../../inspect/cluster/file-objects.ts";
+import type { FileObject } from "../../inspect/files/file-objects.ts";
 import type { ItemVerdict, PlanItem } from "./plan-items.ts";
 
 export type ExpectedItem = Pick<PlanItem, "resource" | "namespace" | "name" | "source" | "verdict">;

@@ -15,8 +15,8 @@ import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 import { OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { PREFIX } from "../../controller/annotations/vocabulary.ts";
-import { secretTemplates } from "../../inspect/cluster/secret-templates.ts";
-import { readFileObjects, type FileReading } from "../../inspect/cluster/file-objects.ts";
+import { secretTemplates } from "../../inspect/files/secret-templates.ts";
+import { readFileObjects, type FileReading } from "../../inspect/files/file-objects.ts";
 import {
   contradiction,
   prospectIn,

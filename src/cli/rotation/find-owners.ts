@@ -1,6 +1,6 @@
 // The Deployment of a ReplicaSet and the CronJob of a Job, which a Pod does not name. Only their metadata are
 // read, and only those of Pods that hold an older value.
-import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
+import { mapAtOnce } from "../../inspect/requests/at-once.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";

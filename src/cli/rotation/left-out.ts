@@ -7,8 +7,8 @@ import type {
 } from "../../controller/model/cluster.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { objectOf, stringOf } from "../../controller/model/unstructured.ts";
-import { listKept } from "../../inspect/cluster/list-kept.ts";
-import { withoutData } from "../../inspect/cluster/without-data.ts";
+import { listKept } from "../../inspect/requests/list-kept.ts";
+import { withoutData } from "../../inspect/requests/without-data.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { refText, type Ref } from "../../text/names.ts";

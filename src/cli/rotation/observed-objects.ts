@@ -4,7 +4,7 @@ import { annotationKey, MANAGED_BY } from "../../controller/annotations/vocabula
 import type { CachedObject } from "../../controller/model/cluster.ts";
 import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
 import { valueTime } from "../../controller/observed/value-time.ts";
-import { apiSeconds } from "../../inspect/cluster/api-time.ts";
+import { apiSeconds } from "../../inspect/requests/api-time.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { ObservedObject } from "../holding/rotation-places.ts";
 

@@ -2,7 +2,7 @@
 // has finished, is dropped at once. Every part of a spec that can name a Secret or a ConfigMap is read.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
-import { apiSeconds } from "../../inspect/cluster/api-time.ts";
+import { apiSeconds } from "../../inspect/requests/api-time.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ContainerStart, PodOwner, Use, UsingPod } from "../holding/using-pod.ts";
 

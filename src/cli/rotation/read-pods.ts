@@ -2,8 +2,8 @@
 // listed, the namespaces that matter are listed one by one. A namespace that may not be listed is reported and
 // never treated as empty.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
-import { mapAtOnce } from "../../inspect/cluster/at-once.ts";
-import { listKept } from "../../inspect/cluster/list-kept.ts";
+import { mapAtOnce } from "../../inspect/requests/at-once.ts";
+import { listKept } from "../../inspect/requests/list-kept.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { PODS } from "../../kube/rest/resource.ts";

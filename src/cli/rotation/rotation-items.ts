@@ -1,6 +1,6 @@
 // A rotation as a list with one item for each place: the source, its copies, and the objects that it fills.
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import { apiTime } from "../../inspect/cluster/api-time.ts";
+import { apiTime } from "../../inspect/requests/api-time.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { HELD_CODES, type HeldCode } from "../holding/held-value.ts";
 import { restartCommand } from "../holding/restart-command.ts";

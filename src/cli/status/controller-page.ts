@@ -10,7 +10,7 @@ import { systemClock } from "../../kube/time/clock.ts";
 import { abandonable, Deadline } from "../../kube/time/deadline.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { Status } from "../../page/status.ts";
-import { isAllowed } from "../../inspect/cluster/access-review.ts";
+import { isAllowed } from "../../inspect/requests/access-review.ts";
 import { APP_LABEL, type InstalledController } from "../../inspect/cluster/installed-controller.ts";
 import type { Judging } from "../../inspect/cluster/judged-cluster.ts";
 

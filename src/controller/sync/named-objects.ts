@@ -5,8 +5,8 @@
 import { whenDenied, type Access } from "../../kube/cache/access.ts";
 import type { Informer } from "../../kube/cache/informer.ts";
 import { InformerGroup, type Watched } from "../../kube/cache/informer-group.ts";
-import type { ObjectTable } from "../../kube/cache/object-table.ts";
-import type { Store } from "../../kube/cache/store.ts";
+import type { ObjectTable } from "../../kube/store/object-table.ts";
+import type { Store } from "../../kube/store/store.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
 import type { CachedObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";

@@ -9,7 +9,7 @@ import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/nam
 import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
-import type { FileObject } from "./file-objects.ts";
+import type { FileObject } from "../files/file-objects.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 import { ALL_RIGHTS } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";

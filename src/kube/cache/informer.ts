@@ -14,9 +14,9 @@ import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
 import { Reflector } from "./reflector.ts";
 import type { ReflectorLog, ReflectorMetrics, SingleObject } from "./reflector.ts";
 import type { KubeObject, Resource } from "../rest/resource.ts";
-import { Store } from "./store.ts";
-import type { SharedTable, StoreChange, Stored } from "./store.ts";
-import { nextTurn } from "../rest/next-turn.ts";
+import { Store } from "../store/store.ts";
+import type { SharedTable, StoreChange, Stored } from "../store/store.ts";
+import { nextTurn } from "../time/turns.ts";
 import { nameSelector } from "./list-scope.ts";
 import type { LiveEvent } from "./watch.ts";
 

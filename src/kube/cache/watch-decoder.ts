@@ -6,7 +6,7 @@ import { parsedInTurns } from "../rest/response.ts";
 import { isKubeObject } from "../rest/resource.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import { isRecord } from "../json.ts";
-import { narrow } from "../rest/narrow.ts";
+import { narrow } from "../parsing/narrow.ts";
 
 export type WatchEvent =
   | { readonly kind: "set"; readonly object: KubeObject }

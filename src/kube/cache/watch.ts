@@ -6,7 +6,7 @@ import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient, ApiStream } from "../rest/api-client.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadline } from "../time/deadline.ts";
-import { inTurns, nextTurn } from "../rest/next-turn.ts";
+import { inTurns, nextTurn } from "../time/turns.ts";
 import { resourcePath } from "../rest/resource.ts";
 import { describeScope, scopeSelectors } from "./list-scope.ts";
 import type { ListScope } from "./list-scope.ts";

@@ -17,8 +17,8 @@ export { Informer } from "../cache/informer.ts";
 export type { InformerMetrics, InformerOptions } from "../cache/informer.ts";
 export type { EventHandler, HandlerRegistration } from "../cache/event-handlers.ts";
 export type { ReflectorLog, ReflectorMetrics } from "../cache/reflector.ts";
-export type { Store, Stored } from "../cache/store.ts";
-export type { IndexFunction } from "../cache/store-index.ts";
+export type { Store, Stored } from "../store/store.ts";
+export type { IndexFunction } from "../store/store-index.ts";
 
 export { WorkQueue } from "../workqueue/queue.ts";
 export type {

@@ -7,7 +7,7 @@ import { Duplex } from "node:stream";
 import type { WebSocket } from "undici";
 import { CredentialCache } from "../kubeconfig/credentials.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
-import { Transport } from "../rest/transport.ts";
+import { Transport } from "../connections/transport.ts";
 import type { Clock } from "../time/clock.ts";
 
 export type ForwardedPort = {

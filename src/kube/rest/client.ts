@@ -20,9 +20,9 @@ import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
 import { RetryAfter } from "./retry-after.ts";
-import { tlsFault } from "./tls-faults.ts";
-import { Transport } from "./transport.ts";
-import type { Lane } from "./transport.ts";
+import { tlsFault } from "../connections/tls-faults.ts";
+import { Transport } from "../connections/transport.ts";
+import type { Lane } from "../connections/transport.ts";
 
 /** Options that differ between the clients of a server. */
 export type ClientOptions = {

@@ -1,8 +1,8 @@
 // Reads an HTTP answer: its bytes, its JSON, its headers, and why it cannot be used.
 import type { IncomingHttpHeaders } from "node:http";
-import { inTurns } from "./next-turn.ts";
-import { narrow } from "./narrow.ts";
-import { parseInTurns } from "./parse-in-turns.ts";
+import { inTurns } from "../time/turns.ts";
+import { narrow } from "../parsing/narrow.ts";
+import { parseInTurns } from "../parsing/parse-in-turns.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 
 export type HttpResponse = {

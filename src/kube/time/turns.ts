@@ -1,6 +1,21 @@
-// Splits long work into small steps, so that the event loop can do other work between them.
+// Splits long work into small steps, so that the event loop can do other work between them: probes, the
+// renewal of a Lease.
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "./clock.ts";
+
+/** Lets the event loop run other work that is due. */
+export function nextTurn(): Promise<void> {
+  return setImmediate();
+}
+
+/** Returns the result of `steps`, with a turn of the event loop after each. */
+export async function inTurns<T>(steps: Iterator<undefined, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await nextTurn();
+  }
+}
 
 /** Returns the result of `steps`. They hold the event loop for about `turnMs` at a time. */
 export async function finishInTurns<T>(
@@ -13,7 +28,7 @@ export async function finishInTurns<T>(
     const step = steps.next();
     if (step.done) return step.value;
     if (clock.monotonic() - began < turnMs) continue;
-    await setImmediate();
+    await nextTurn();
     began = clock.monotonic();
   }
 }

@@ -40,7 +40,7 @@ import {
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";
-import { readFileObjects } from "../../inspect/cluster/file-objects.ts";
+import { readFileObjects } from "../../inspect/files/file-objects.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
 import { contradiction, withJudging, type Judging } from "../../inspect/cluster/judged-cluster.ts";
 import {

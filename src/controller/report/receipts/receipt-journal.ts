@@ -13,7 +13,7 @@ import { objectOf, stringOf } from "../../model/unstructured.ts";
 import type { RecentChanges } from "../../state/recent-changes.ts";
 import type { Ref } from "../../../text/names.ts";
 import type { Clock, Timer } from "../../../kube/time/clock.ts";
-import { nextTurn } from "../../../kube/rest/next-turn.ts";
+import { nextTurn } from "../../../kube/time/turns.ts";
 import {
   beginLine,
   endLine,

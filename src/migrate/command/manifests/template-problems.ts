@@ -8,13 +8,13 @@ import { fields, resourceOf, type OldResource } from "../../oldtools/old-objects
 import type { OldFlags } from "../../oldtools/old-settings.ts";
 import type { OldTool } from "../../oldtools/old-tool.ts";
 import { UsageError } from "../../../controller/settings/config.ts";
-import type { FileObject, OtherFile } from "../../../inspect/cluster/file-objects.ts";
+import type { FileObject, OtherFile } from "../../../inspect/files/file-objects.ts";
 import {
   mentions,
   secretTemplates,
   type SecretTemplate,
-} from "../../../inspect/cluster/secret-templates.ts";
-import { documentsOf } from "../../../inspect/cluster/yaml-documents.ts";
+} from "../../../inspect/files/secret-templates.ts";
+import { documentsOf } from "../../../inspect/files/yaml-documents.ts";
 import { isNamespaceName, isSecretName } from "../../../text/names.ts";
 
 type Raw = Readonly<Record<string, unknown>>;

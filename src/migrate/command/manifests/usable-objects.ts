@@ -3,7 +3,7 @@
 // one object, or several clusters. The rule of one must never be written into the manifest of another.
 import { fields, resourceOf } from "../../oldtools/old-objects.ts";
 import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
-import type { FileObject } from "../../../inspect/cluster/file-objects.ts";
+import type { FileObject } from "../../../inspect/files/file-objects.ts";
 import { faultOf } from "../../../inspect/cluster/read-files.ts";
 
 export type UsableObjects = {

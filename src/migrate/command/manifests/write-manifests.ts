@@ -10,7 +10,7 @@ import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
 import type { Migration } from "../../moves/migration.ts";
 import type { KubectlFlags } from "../../../inspect/kubectl/kubectl-flags.ts";
 import type { Program } from "../../../run/program-context.ts";
-import type { FileObject } from "../../../inspect/cluster/file-objects.ts";
+import type { FileObject } from "../../../inspect/files/file-objects.ts";
 import type { StringMap } from "../../../text/string-map.ts";
 
 type EditedFile = EditedManifest & { readonly file: string };

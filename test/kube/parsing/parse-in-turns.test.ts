@@ -1,7 +1,7 @@
 // JSON.parse in pieces: the same values, the same refusals, and a bound on what is parsed at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseInTurns } from "../../../src/kube/rest/parse-in-turns.ts";
+import { parseInTurns } from "../../../src/kube/parsing/parse-in-turns.ts";
 import { seeded } from "../../support/time/random.ts";
 
 function parsed(text: string, piece?: number): unknown {

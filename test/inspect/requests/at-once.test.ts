@@ -1,8 +1,8 @@
 // Work for many items: results in order, a limit on what runs at a time, the first failure.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mapAtOnce } from "../../../src/inspect/cluster/at-once.ts";
-import { nextTurn } from "../../../src/kube/rest/next-turn.ts";
+import { mapAtOnce } from "../../../src/inspect/requests/at-once.ts";
+import { nextTurn } from "../../../src/kube/time/turns.ts";
 
 test("results have the order of the items, and no more than the limit run at a time", async () => {
   let [running, most] = [0, 0];

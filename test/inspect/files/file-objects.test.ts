@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { readFileObjects } from "../../../src/inspect/cluster/file-objects.ts";
+import { readFileObjects } from "../../../src/inspect/files/file-objects.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
 
 function folder(t: TestContext, files: Readonly<Record<string, string>>): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tlsFault } from "../../../src/kube/rest/tls-faults.ts";
+import { tlsFault } from "../../../src/kube/connections/tls-faults.ts";
 
 test("each fault of a TLS connection says what is wrong and which setting mends it (E20)", () => {
   const words: Readonly<Record<string, RegExp>> = {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { MOST_MEMBERS, narrow } from "../../../src/kube/rest/narrow.ts";
+import { MOST_MEMBERS, narrow } from "../../../src/kube/parsing/narrow.ts";
 
 const KEEPS = ["example.com/", "managed-by"];
 const many = (count: number, value: unknown = ""): Record<string, unknown> =>

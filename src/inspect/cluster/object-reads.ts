@@ -1,0 +1,122 @@
+// The requests that read a cluster: its Namespaces and objects in pages, with at most one page in memory.
+import { nameSelector } from "../../kube/cache/list-scope.ts";
+import { listAll } from "../../kube/cache/list.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { PlannerSettings } from "../../controller/model/cluster.ts";
+import type { Program } from "../../run/program-context.ts";
+import type { Ref } from "../../text/names.ts";
+import { Progress } from "../kubectl/progress.ts";
+import { countObjects } from "../requests/count-objects.ts";
+import type { ClusterBuilder } from "./cluster-builder.ts";
+
+/** Adds what it reads to a builder. Every method rejects with an ApiError. */
+export class ObjectReads {
+  readonly #client: ApiClient;
+  readonly #builder: ClusterBuilder;
+  /** Each name is listed by itself, so that rights by name are enough. Undefined: all names. */
+  readonly #names: readonly (string | undefined)[];
+  readonly #signal: AbortSignal;
+  readonly #progress: Progress;
+  #counted = false;
+
+  constructor(
+    client: ApiClient,
+    builder: ClusterBuilder,
+    { onlyNames }: PlannerSettings,
+    program: Pick<Program, "stderr" | "signal">,
+  ) {
+    this.#client = client;
+    this.#builder = builder;
+    this.#names = onlyNames ? [...onlyNames] : [undefined];
+    this.#signal = program.signal;
+    this.#progress = new Progress("objects read", program, systemClock);
+  }
+
+  end(): void {
+    this.#progress.end();
+  }
+
+  /** Undefined when the object does not exist. */
+  async one(resource: Resource, { namespace, name }: Ref): Promise<unknown> {
+    const place = namespace === "" ? undefined : namespace;
+    const what = `get ${resource.kind.toLowerCase()} ${place === undefined ? "" : `${place}/`}${name}`;
+    try {
+      return await this.#client.request<unknown>({
+        method: "GET",
+        path: resourcePath(resource, place, name),
+        what,
+        signal: this.#signal,
+      });
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  async getNamespace(name: string): Promise<void> {
+    const raw = await this.one(NAMESPACES, { namespace: "", name });
+    if (raw !== undefined) this.#builder.addNamespace(raw);
+  }
+
+  async listObjects(namespace?: string): Promise<void> {
+    for (const kind of this.#builder.kinds)
+      for (const name of this.#names)
+        await this.#list({
+          ...KINDS[kind],
+          add: (raw) => this.#builder.addObject(kind, raw),
+          namespace,
+          name,
+        });
+  }
+
+  listNamespaces(): Promise<unknown> {
+    const add = (raw: unknown): void => this.#builder.addNamespace(raw);
+    return this.#list({ resource: NAMESPACES, fieldSelector: undefined, add });
+  }
+
+  async #list({
+    resource,
+    fieldSelector,
+    kind,
+    add,
+    namespace,
+    name,
+  }: Pick<KindRules, "fieldSelector"> & {
+    readonly resource: Resource;
+    readonly kind?: ObjectKind;
+    readonly add: (raw: unknown) => void;
+    readonly namespace?: string | undefined;
+    readonly name?: string | undefined;
+  }): Promise<unknown> {
+    const selector = name === undefined ? fieldSelector : nameSelector(name, fieldSelector);
+    return listAll({
+      client: this.#client,
+      scope: { resource, namespace, fieldSelector: selector },
+      signal: this.#signal,
+      onPage: (items) => {
+        for (const item of items) add(item);
+        if (kind === undefined) return;
+        this.#progress.advance(items.length);
+        if (this.#progress.isLong && name === undefined) void this.#count();
+      },
+      onRestart: () => {
+        if (kind !== undefined) this.#builder.forgetObjects(kind, { namespace, name });
+      },
+    });
+  }
+
+  /** Counts the Secrets for the progress line. */
+  async #count(): Promise<void> {
+    if (this.#counted) return;
+    this.#counted = true;
+    try {
+      this.#progress.expect(await countObjects(this.#client, SECRETS, this.#signal));
+    } catch {
+      // It is reported without a total.
+    }
+  }
+}
