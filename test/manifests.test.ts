@@ -55,52 +55,34 @@ test("the kustomization lists every file of the base, and each holds one object"
   for (const file of files) assert.equal(objects(file).length, 1, file);
 });
 
-test("the cluster role allows what the controller does and no more", () => {
-  assert.deepEqual(plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml"))).rules, [
-    {
-      apiGroups: [""],
-      resources: ["secrets"],
-      verbs: ["get", "list", "watch", "create", "patch", "delete"],
-    },
-    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
-    { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
-  ]);
-});
+/** The rules that a component puts into the ClusterRole of the base. */
+function rulesOf(component: string): readonly RbacManifest[] {
+  type Rule = NonNullable<RbacManifest["rules"]>[number];
+  const { patches } = loadYaml<{ patches: { patch: string }[] }>(
+    read(`components/${component}/kustomization.yaml`),
+  );
+  const [added] = loadYaml<{ value: Rule | Rule[] }[]>(patches[0]?.patch ?? "");
+  const rules = [plain(added?.value ?? [])].flat();
+  return [{ kind: "ClusterRole", metadata: { name: "secretcast" }, rules }];
+}
 
-test("the role in the own namespace allows the one Lease and to read the source list, and no more", () => {
-  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
-  assert.deepEqual(plain(loadYaml<V1ClusterRole>(read("role.yaml"))).rules, [
-    { ...leases, verbs: ["create"] },
-    { ...leases, resourceNames: ["secretcast"], verbs: ["get", "update"] },
-    {
-      apiGroups: [""],
-      resources: ["configmaps"],
-      resourceNames: ["secretcast-sources"],
-      verbs: ["get", "list", "watch"],
-    },
-  ]);
-  const list = FLAGS.find(({ name }) => name === "source-list");
-  assert.equal(list?.default, "secretcast-sources");
-  const lease = FLAGS.find(({ name }) => name === "lease-name");
-  assert.equal(lease?.default, "secretcast");
-});
-
-test("the rules of the component only-names are the table's, by name (34)", () => {
-  const { patches } = plain(
-    loadYaml<{ patches: { patch: string }[] }>(read("components/only-names/kustomization.yaml")),
-  );
-  const [{ value: rules } = { value: [] }] = loadYaml<{ value: RbacManifest["rules"] }[]>(
-    patches[0]?.patch ?? "",
-  );
-  const metadata = { name: "secretcast" };
-  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
-  const words = ["--only-names=registry", "--no-leader-elect", "--source-list="];
-  assert.ok(rules);
-  assert.deepEqual(
-    grantsOf([{ kind: "ClusterRole", metadata, rules }]),
-    neededGrants(words, around),
-  );
-});
+const ofBase = ["clusterrole.yaml", "role.yaml"].flatMap((file): readonly RbacManifest[] =>
+  plain(loadAllYaml(read(file))),
+);
+const namesOnly = ["--only-names=registry", "--no-leader-elect", "--source-list="];
+for (const [what, manifests, words] of [
+  ["the base", ofBase, ["--leader-elect"]],
+  ["the component only-names", rulesOf("only-names"), namesOnly],
+  [
+    "the component config-maps",
+    [...ofBase, ...rulesOf("config-maps")],
+    ["--leader-elect", "--config-maps"],
+  ],
+] as const)
+  test(`the rules of ${what} are the table's, no more and no fewer (34)`, () => {
+    const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
+    assert.deepEqual(grantsOf(manifests), neededGrants(words, around));
+  });
 
 for (const file of ["clusterrole.yaml", "role.yaml"])
   test(`each rule of ${file} has its reason beside it`, () => {
@@ -110,13 +92,14 @@ for (const file of ["clusterrole.yaml", "role.yaml"])
     for (const at of rules) assert.match(lines[at - 1] ?? "", /^ {2}# \S/, lines[at]);
   });
 
-for (const [file, kind] of [
-  ["clusterrolebinding.yaml", "ClusterRole"],
-  ["rolebinding.yaml", "Role"],
+for (const [file, kind, name] of [
+  ["clusterrolebinding.yaml", "ClusterRole", "secretcast"],
+  ["rolebinding.yaml", "Role", "secretcast"],
+  ["namespace-rights/rolebinding.yaml", "Role", "secretcast-secrets"],
 ] as const)
   test(`${file} gives its role to the controller's service account alone`, () => {
     const { roleRef, subjects } = plain(loadYaml<V1ClusterRoleBinding>(read(file)));
-    assert.deepEqual(roleRef, { apiGroup: "rbac.authorization.k8s.io", kind, name: "secretcast" });
+    assert.deepEqual(roleRef, { apiGroup: "rbac.authorization.k8s.io", kind, name });
     assert.deepEqual(subjects, [
       { kind: "ServiceAccount", name: "secretcast", namespace: "secretcast" },
     ]);
@@ -410,32 +393,3 @@ for (const name of ["guardrail", "tenant-guard", "early-check", "pull-secrets"])
       [],
     );
   });
-
-test("the rights on ConfigMaps are those on Secrets, in a listed namespace too", () => {
-  const { rules } = plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml")));
-  const secrets = rules?.find(({ resources }) => resources?.includes("secrets"));
-  const wanted = { apiGroups: [""], resources: ["configmaps"], verbs: secrets?.verbs };
-  const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights/config-maps/role.yaml")));
-  assert.deepEqual(role.rules, [wanted]);
-  const { patches } = plain(
-    loadYaml<{ patches: { patch: string }[] }>(read("components/config-maps/kustomization.yaml")),
-  );
-  const [added] = loadYaml<{ value: unknown }[]>(patches[0]?.patch ?? "");
-  assert.deepEqual(plain(added?.value), wanted);
-});
-
-test("the rights in a listed namespace are those on Secrets and Events, no more and no fewer", () => {
-  const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights/role.yaml")));
-  const { rules } = plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml")));
-  assert.deepEqual(
-    role.rules,
-    rules?.filter(({ resources }) => !resources?.includes("namespaces")),
-  );
-  const { roleRef, subjects } = plain(
-    loadYaml<V1ClusterRoleBinding>(read("namespace-rights/rolebinding.yaml")),
-  );
-  assert.equal(roleRef.name, role.metadata?.name);
-  assert.deepEqual(subjects, [
-    { kind: "ServiceAccount", name: "secretcast", namespace: "secretcast" },
-  ]);
-});

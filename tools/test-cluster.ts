@@ -20,11 +20,9 @@ import { wordsOf } from "./words.ts";
 /** What waits or works longest begins first, so that no file is left running by itself at the end. */
 const LONGEST: readonly string[] = [
   "test/integration/scenarios-cache.test.ts",
-  "test/integration/migrate-stops.test.ts",
   "test/cluster/restarts.test.ts",
   "test/integration/scenarios-operations.test.ts",
   "test/cluster/storms.test.ts",
-  "test/integration/replication.test.ts",
   "test/integration/scenarios-source-list.test.ts",
   "test/integration/scenarios-secrecy.test.ts",
   "test/cluster/conformance.test.ts",

@@ -4,12 +4,11 @@ import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test as secretsOnly } from "node:test";
-import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
 import { LIST, openListing } from "../support/scenes/listing.ts";
-import { proxied, refusal } from "../support/scenes/proxied.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
@@ -42,70 +41,6 @@ test("kubectl shows a source's owner what was copied, what is in the way and wha
     ["wrong", /Warning +Refused .*secretcast\.io\/to-selecter/],
   ] as const)
     await eventually(`kubectl shows ${line.source}`, async () => line.test(await shown(name)));
-  await running.stop();
-  await scene.finish();
-});
-
-test("deletions above the limit are told on the source as held", async (t) => {
-  const scene = await openScene(t);
-  const teams = await Promise.all(
-    ["team-a", "team-b", "team-c"].map((team) => scene.namespace(team)),
-  );
-  const to = { "secretcast.io/to": scene.name("team-*") };
-  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
-  const limits = { "delete-limit": "2", "delete-hold": "10m" };
-  const running = scene.start(limits);
-  for (const team of teams) await scene.holds(team, "registry", DATA);
-  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": scene.name("none") });
-  const notes = await eventually("the hold is told", async () => {
-    const found = await eventNotes(scene, scene.source, "registry", "DeletesHeld");
-    return found.length > 0 && found;
-  });
-  assert.match(
-    notes[0] ?? "",
-    /^not deleted in 3 namespaces \(.*; held, because .*; will be deleted at \d{4}-\S+ \S+ UTC \(in \w+\) unless /,
-  );
-  for (const team of teams) await scene.holds(team, "registry", DATA);
-  await running.stop();
-  await scene.finish(limits);
-});
-
-test("a fan-out above the limit is told on the source as held", async (t) => {
-  const scene = await openScene(t);
-  await scene.namespace("team-a");
-  const to = { "secretcast.io/to": scene.name("team-*") };
-  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
-  const limit = { "fanout-limit": "10" };
-  const running = scene.start(limit);
-  await eventually("the hold is told", async () => {
-    const [note] = await eventNotes(scene, scene.source, "registry", "FanoutHeld");
-    return note?.includes("--fanout-limit");
-  });
-  assert.equal(await scene.api.secret(scene.name("team-a"), "registry"), undefined);
-  await running.stop();
-  await scene.finish(limit);
-});
-
-test("a slip in to: what was removed, where and why is an Event on the source and one log line", async (t) => {
-  const scene = await openScene(t);
-  const teams = await Promise.all(
-    ["team-a", "team-b", "team-c"].map((team) => scene.namespace(team)),
-  );
-  const to = { "secretcast.io/to": scene.name("team-*") };
-  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
-  const running = scene.start();
-  for (const team of teams) await scene.holds(team, "registry", DATA);
-  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": scene.name("taem-*") });
-  for (const team of teams) await scene.absent(team, "registry");
-  const [note = ""] = await eventually("the removal is told", async () => {
-    const found = await eventNotes(scene, scene.source, "registry", "Removed");
-    return found.length > 0 && found;
-  });
-  assert.match(note, /^removed from 3 namespaces \(.*\): source .*registry no longer wants/);
-  for (const team of teams) assert.ok(note.includes(team), note);
-  const lines = running.log.filter((line) => line.includes('"copies removed"'));
-  assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /"count":3.*no longer wants this place/);
   await running.stop();
   await scene.finish();
 });
@@ -188,60 +123,5 @@ secretsOnly(
     assert.match(note, /acquisition-of-ACME/);
     await running.stop();
     await listing.finish();
-  },
-);
-
-test("a removal that fails is an Event on the Secret, although to was removed (D5)", async (t) => {
-  const scene = await openScene(t);
-  const team = await scene.namespace("team-a");
-  const to = { "secretcast.io/to": scene.name("team-*") };
-  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
-  const proxy = await proxied(t, scene);
-  const hold = { "delete-hold": "1s" };
-  const running = scene.start(hold);
-  await scene.holds(team, "registry", DATA);
-  const forbidden = refusal(403, "Forbidden");
-  proxy.rule = ({ method }) => (method === "DELETE" ? forbidden : undefined);
-  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": null });
-  const [note = ""] = await eventually("the failure is told", async () => {
-    const found = await eventNotes(scene, scene.source, "registry", "Failed");
-    return found.length > 0 && found;
-  });
-  assert.match(note, /^could not be removed in 1 namespace .*\(cause: \w+\); will try again$/);
-  proxy.rule = () => undefined;
-  await running.stop();
-  const again = scene.start(hold);
-  await scene.absent(team, "registry");
-  await again.stop();
-  await scene.finish(hold);
-});
-
-secretsAlone(
-  "the Event of a fill names the types if they differ (D6)",
-  "ConfigMaps have no type",
-  async (t) => {
-    const scene = await openScene(t);
-    const team = await scene.namespace("team-a");
-    const type = "kubernetes.io/dockerconfigjson";
-    const data = { ".dockerconfigjson": '{"auths":{}}' };
-    await scene.api.createSecret(scene.source, "login", {
-      type,
-      annotations: { "secretcast.io/allow": team },
-      data,
-    });
-    const annotations = { "secretcast.io/from": `${scene.source}/login` };
-    await scene.api.createSecret(team, "pulled", { annotations });
-    const running = scene.start();
-    await scene.holds(team, "pulled", data);
-    const [note = ""] = await eventually("the fill is told", async () => {
-      const found = await eventNotes(scene, team, "pulled", "Copied");
-      return found.length > 0 && found;
-    });
-    assert.match(
-      note,
-      /^filled from .*; its type is Opaque and the source's is kubernetes.io\/docker/,
-    );
-    await running.stop();
-    await scene.finish();
   },
 );

@@ -57,9 +57,15 @@ for (const world of WORLDS) {
       [],
     );
 
-    const { result } = await stage.move();
+    const progress: number[] = [];
+    const { result } = await stage.move({ onProgress: (done) => void progress.push(done) });
     assert.deepEqual(result.failures, []);
     assert.equal(result.written.copies, places.length);
+    const total = planned.sources.length + planned.namespaces.length + places.length;
+    assert.deepEqual(
+      progress,
+      Array.from({ length: total }, (_, index) => index + 1),
+    );
     const moved = await stage.versions();
     const touched = new Set([...places, ...planned.sources.map(({ place }) => placeText(place))]);
     const untouched = [...before].filter(([place]) => !touched.has(place));
@@ -136,4 +142,18 @@ test("a source that something else makes moves by the source list, and is never 
   await scene.api.setData("central", "regcred", { ".dockerconfigjson": '{"auths":{}}' });
   await scene.holds("argocd", "regcred", { ".dockerconfigjson": '{"auths":{}}' });
   await follower.stop();
+});
+
+test("once the old tool runs again no more is written", async (t) => {
+  const scene = await openScene(t);
+  const stage = new WorldScene(scene, "kubed");
+  await stage.load(t);
+  const before = await stage.versions();
+  const running = "Pod kubed/kubed-1 runs the old tool's image";
+  const { result } = await stage.move({ obstacle: () => Promise.resolve(running) });
+  assert.deepEqual(result, {
+    written: { sources: 0, namespaces: 0, copies: 0 },
+    failures: [running],
+  });
+  assert.deepEqual(await stage.versions(), before);
 });

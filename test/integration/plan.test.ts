@@ -115,33 +115,6 @@ test("-n narrows to one namespace, and the exit code with it", async (t) => {
   assert.doesNotMatch(there.stdout + there.stderr, /dg==/);
 });
 
-test("the source list of the cluster makes its sources", async (t) => {
-  const scene = await openScene(t);
-  const a = await scene.namespace("team-a");
-  const b = await scene.namespace("certificates");
-  await scene.api.createSecret(b, "wildcard", { data: { "tls.crt": "v" } });
-  const list = {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name: "listed", namespace: scene.source },
-  };
-  const data = { certificate: `secret: ${b}/wildcard\nto: ${a}\n` };
-  const path = resourcePath(CONFIG_MAPS, scene.source);
-  await scene.api.client.request({
-    method: "POST",
-    path,
-    body: { ...list, data },
-    what: "create the list",
-  });
-  const flags = ["--source-list=listed", `--lease-namespace=${scene.source}`, "--no-headers"];
-  const { stdout, stderr } = await planOf(scene, ...flags, "-n", a);
-  assert.match(
-    stdout,
-    new RegExp(`^create +${a} +wildcard +${b}/wildcard +\\+tls\\.crt$`, "m"),
-    stderr,
-  );
-});
-
 test("ConfigMaps of the cluster are planned and shown with --config-maps", async (t) => {
   const scene = await openScene(t);
   const a = await scene.namespace("team-a");

@@ -1,19 +1,12 @@
 // Receipts of the program itself, on the sandbox and on a real API server: each kind of change, changes by
 // others, a process that is killed. Replayed, they are the copies that exist.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
-import {
-  runWords,
-  spawnController,
-  type ControllerProcess,
-} from "../support/programs/controller-process.ts";
+import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
 import { field } from "../support/api-server/http.ts";
 import {
   parseReceipts,
@@ -311,36 +304,4 @@ test("with --receipts stdout the log is on stderr, and both are whole", async (t
   assert.equal(receipts.length, child.log.length, "stdout has receipts alone");
   const made = parseReceipts(said.join("\n")).find(({ receipt }) => receipt === "create");
   assert.equal(made?.place, `${team}/db`);
-});
-
-test("a reader of stdout that leaves delays no copy: its lines are counted as lost, and the stop is 0", async (t) => {
-  const scene = await openScene(t);
-  const team = await scene.namespace("team-a");
-  const { kubeconfig: _, ...flags } = scene.flags();
-  const words = runWords(scene.kubeconfig, { ...flags, "log-level": "info", receipts: "stdout" });
-  const child = spawn(process.execPath, ["bin/secretcast.js", ...words], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  t.after(() => void child.kill("SIGKILL"));
-  const ended = once(child, "exit");
-  const log: unknown[] = [];
-  createInterface(child.stderr).on("line", (line) => void log.push(JSON.parse(line)));
-  const [first] = await once(createInterface(child.stdout), "line");
-  assert.match(String(first), /"receipt":"begin"/);
-  child.stdout.destroy();
-  await scene.api.createSecret(scene.source, "db", {
-    annotations: { "secretcast.io/to": team },
-    data: ONE,
-  });
-  await scene.holds(team, "db", ONE);
-  const address = await eventually("its address", () =>
-    log.map((line) => field(line, "address")).find((each) => typeof each === "string"),
-  );
-  await eventually("its line is lost", async () => {
-    const text = await (await fetch(`http://${address}/metrics`)).text();
-    return /^secretcast_receipts_lost_total [1-9]/m.test(text);
-  });
-  assert.ok(log.some((line) => field(line, "msg") === "receipts not written"));
-  child.kill("SIGTERM");
-  assert.deepEqual(await ended, [0, null]);
 });

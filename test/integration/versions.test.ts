@@ -65,18 +65,3 @@ test("a source with a word of the next version is refused by this one, and its c
   await forward.stop();
   await scene.finish();
 });
-
-test("going back and forth between versions with nothing new to say writes nothing", async (t) => {
-  const scene = await openScene(t);
-  const place = await scene.namespace("team-a");
-  await copied(scene, place);
-  const before = await scene.versions();
-  for (let turn = 0; turn < 2; turn++) {
-    const running = scene.start();
-    await eventually("all is current", () => running.settled()?.states.current === 1);
-    assert.deepEqual(running.outcomes, []);
-    await running.stop();
-  }
-  assert.deepEqual(await scene.versions(), before);
-  await scene.finish();
-});

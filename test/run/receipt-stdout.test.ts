@@ -1,8 +1,9 @@
-// Receipts on the standard output that is a file: a full disk may take a part of what is written.
+// Receipts on the standard output: a full disk may take a part of what is written, a reader may leave.
 import assert from "node:assert/strict";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { test } from "node:test";
 import { ReceiptOutput } from "../../src/controller/report/receipts/receipt-output.ts";
 import { receiptStdout } from "../../src/run/receipt-stdout.ts";
@@ -62,4 +63,22 @@ test("a file that takes nothing and fails with nothing is tried again a second l
   await clock.advance(1000);
   await eventually("it is written", () => output.drained && tries.length === 2);
   assert.deepEqual([tries, output.lost], [["one\n", "one\n"], 0]);
+});
+
+test("after a reader that has left nothing is written any more, and each line is counted as lost", async () => {
+  const left = Object.assign(new Error("the reader has left"), { code: "EPIPE" });
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(left) });
+  const failures: string[] = [];
+  const target = receiptStdout(stdout, {
+    onFailed: (code) => void failures.push(code),
+    onWorked: () => assert.fail("nothing was written"),
+  });
+  const clock = new FakeClock();
+  const output = new ReceiptOutput(target, clock);
+  output.write("one\n");
+  await clock.advance(20);
+  await eventually("it is tried", () => output.lost === 1);
+  output.write("two\n");
+  await clock.advance(10_000);
+  assert.deepEqual([failures, output.lost], [["EPIPE"], 2]);
 });

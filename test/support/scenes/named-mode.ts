@@ -37,8 +37,6 @@ const NAMES_OF_FILES: Readonly<Record<string, readonly string[]>> = {
     "to-secretcast-sources",
   ],
   "listed-namespaces": ["first", "s", "second", "taken"],
-  "removal-holds": ["kept", "one", "tls", "two", ...numbered("forged-", 30)],
-  replication: ["bad-glob", "bad-name", "bad-selector", "empty", "good", "unknown-key", "wildcard"],
   restore: ["db", "login"],
   "scenarios-bounds": [
     "alternatives",

@@ -225,33 +225,6 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     ]);
   }
 
-  /** Instead of the world: as its tool leaves a cluster of so many namespaces and sources. */
-  async loadMany(t: TestContext, namespaces: number, sources: number): Promise<void> {
-    t.after(() => this.#unload());
-    const many = MANY[this.world];
-    if (!many) throw new Error(`test: ${this.world} has no such cluster`);
-    const uids = new Map<string, string>();
-    await this.#makeNamespace(manyNamespace("many-central"), uids);
-    await this.#makeOwn();
-    const names = Array.from({ length: namespaces }, (_, index) => `many-${index}`);
-    await inTurns(names, (name) => this.#makeNamespace(manyNamespace(name, { many: "yes" }), uids));
-    const rules = Array.from({ length: sources }, (_, index) => many.rule?.(`shared-${index}`));
-    this.customs = rules.filter((rule) => rule !== undefined);
-    for (let index = 0; index < sources; index++) {
-      const [name, data] = [
-        `shared-${index}`,
-        { token: Buffer.from(`v-${index}`).toString("base64") },
-      ];
-      const annotations = many.source;
-      const { metadata } = await this.#post("many-central", name, { data }, { annotations });
-      const marksIn = (namespace: string): object =>
-        many.marks(name, metadata.uid, uids.get(namespace) ?? "");
-      await inTurns(names, (namespace) =>
-        this.#post(namespace, name, { data }, marksIn(namespace)),
-      );
-    }
-  }
-
   #post(namespace: string, name: string, rest: object, metadata: object): Promise<WorldObject> {
     this.#secrets.add(`${namespace}/${name}`);
     return this.client.request<WorldObject>({
@@ -342,42 +315,6 @@ function ownClient(): ApiClient {
 
 type OfAKind = { readonly kind: string };
 
-/** How a tool's source and copies are marked, and the rule where it is an object of its own. */
-type Many = {
-  readonly source: Readonly<Record<string, string>>;
-  marks(name: string, uid: string, namespaceUid: string): object;
-  rule?(name: string): OfAKind;
-};
-
-const MANY: Partial<Record<WorldName, Many>> = {
-  kubed: {
-    source: { "kubed.appscode.com/sync": "many=yes" },
-    marks: (name, uid) => ({
-      labels: {
-        "kubed.appscode.com/origin.name": name,
-        "kubed.appscode.com/origin.namespace": "many-central",
-      },
-      annotations: {
-        "kubed.appscode.com/origin": JSON.stringify({ namespace: "many-central", name, uid }),
-      },
-    }),
-  },
-  kyverno: {
-    source: {},
-    marks: (name, uid, namespaceUid) => ({
-      labels: {
-        "app.kubernetes.io/managed-by": "kyverno",
-        "generate.kyverno.io/policy-name": name,
-        "generate.kyverno.io/policy-namespace": "",
-        "generate.kyverno.io/rule-name": "copy",
-        "generate.kyverno.io/source-uid": uid,
-        "generate.kyverno.io/trigger-uid": namespaceUid,
-      },
-    }),
-    rule: (name) => clonePolicy(name, { namespace: "many-central", name }, { many: "yes" }),
-  },
-};
-
 /** With what the objects have here in place of what they had where they were recorded. */
 function here(
   marks: Readonly<Record<string, string>> = {},
@@ -395,42 +332,12 @@ function here(
 
 const INCLUDING = { includeSystemNamespaces: true } as const;
 
-function manyNamespace(name: string, labels: Readonly<Record<string, string>> = {}): WorldObject {
-  return {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name, uid: "", resourceVersion: "", labels },
-  };
-}
-
 const AT_ONCE = 32;
 
 async function inTurns<T>(items: readonly T[], make: (item: T) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += AT_ONCE) {
     await Promise.all(items.slice(at, at + AT_ONCE).map(make));
   }
-}
-
-/** A ClusterPolicy with one rule, "copy", to the namespaces with these labels. */
-function clonePolicy(
-  name: string,
-  clone: { readonly namespace: string; readonly name: string },
-  matchLabels: Readonly<Record<string, string>>,
-): OfAKind {
-  const resources = { kinds: ["Namespace"], selector: { matchLabels } };
-  const generate = {
-    apiVersion: "v1",
-    kind: "Secret",
-    name: clone.name,
-    namespace: "{{request.object.metadata.name}}",
-    synchronize: true,
-    generateExisting: true,
-    clone,
-  };
-  const rules = [{ name: "copy", match: { any: [{ resources }] }, generate }];
-  const metadata = { name, uid: `uid of ${name}`, resourceVersion: "1" };
-  const policy = { apiVersion: "kyverno.io/v1", kind: "ClusterPolicy", metadata, spec: { rules } };
-  return policy;
 }
 
 function isMarked({ metadata }: WorldObject): boolean {
