@@ -66,7 +66,7 @@ async function settled(program: Program, state: string, count: number): Promise<
 function judge(how: How, name: string, program: Program, limit = LIMIT_MIB): void {
   const { rssMiB, peakMiB } = program.memory;
   how.say(`${name}: ${rssMiB.toFixed(0)} MiB now`);
-  how.figure({ name: `RSS at the peak, ${name}`, value: peakMiB, unit: "MiB", atMost: limit });
+  how.figure(`RSS at the peak, ${name}`, peakMiB, "MiB", { atMost: limit });
 }
 
 async function million(how: How): Promise<void> {
@@ -85,7 +85,7 @@ async function million(how: How): Promise<void> {
   await settled(program, "current", count * targets.length);
   await delay(how.quick ? 500 : 10_000);
   judge(how, `${count * targets.length} copies`, program, 512);
-  how.figure({ name: "writes", value: server.writes.length, unit: "", atMost: 0, exact: true });
+  how.count("writes", server.writes.length, { atMost: 0 });
 }
 
 /** Tenants' Secrets that pull from nowhere, with data and with text. */
@@ -137,7 +137,7 @@ async function large(how: How): Promise<void> {
       if (found?.data?.["key"] === value(at)) right++;
     });
   const expected = count * namespaces.length;
-  how.figure({ name: "copies right", value: right, unit: "", atLeast: expected, exact: true });
+  how.count("copies right", right, { atLeast: expected });
 }
 
 /** One source into very many namespaces, updated, ended and made again. */
@@ -168,15 +168,9 @@ async function wide(how: How): Promise<void> {
   await settled(program, "current", namespaces.length);
   judge(how, `${namespaces.length} copies made, updated, ended and made again`, program);
   const reads = await program.metric("secretcast_source_reads_total");
-  how.figure({ name: "sources read again", value: reads, unit: "", atMost: 0, exact: true });
+  how.count("sources read again", reads, { atMost: 0 });
   const right = (await api.secrets()).filter(
     ({ metadata, data }) => metadata.namespace !== "shared" && data?.["key"] === btoa("three"),
   );
-  how.figure({
-    name: "copies right",
-    value: right.length,
-    unit: "",
-    atLeast: namespaces.length,
-    exact: true,
-  });
+  how.count("copies right", right.length, { atLeast: namespaces.length });
 }

@@ -50,14 +50,14 @@ async function quickness(how: How): Promise<void> {
     }
   }
   const bare = median(times["node"] ?? []);
-  how.figure({ name: "bare Node, from start to end", value: bare, unit: "ms" });
+  how.figure("bare Node, from start to end", bare, "ms");
   for (const command of ["plan", "status"]) {
     const ms = median(times[command] ?? []);
-    how.figure({ name: `${command} of 100 namespaces`, value: ms, unit: "ms", atMost: 400 });
+    how.figure(`${command} of 100 namespaces`, ms, "ms", { atMost: 400 });
     const cpu = median(spent[command] ?? []);
     // For comparison: on a busy machine the time above says little, and CPU is that of two cores at once.
-    how.figure({ name: `${command} of 100 namespaces, CPU`, value: cpu, unit: "ms" });
-    how.figure({ name: `${command}, times a bare Node`, value: ms / bare, unit: "" });
+    how.figure(`${command} of 100 namespaces, CPU`, cpu, "ms");
+    how.figure(`${command}, times a bare Node`, ms / bare, "");
   }
 }
 
@@ -70,31 +70,15 @@ async function appetite(how: How): Promise<void> {
     "plan",
     ...wordsFor(await ScriptedServer.start(how, many)),
   ]);
-  how.figure({
-    name: `plan's peak, ${total} foreign Secrets`,
-    value: foreigners.peakMiB,
-    unit: "MiB",
-    atMost: 250,
-  });
+  how.figure(`plan's peak, ${total} foreign Secrets`, foreigners.peakMiB, "MiB", { atMost: 250 });
   const perSource = total / targets.length;
   const secrets = (): Iterable<string> =>
     both(sources(perSource, "team-*"), copies(targets, perSource));
   const server = await ScriptedServer.start(how, { namespaces: ["shared", ...targets], secrets });
   const copied = await run([...unbundledCommand(), "plan", ...wordsFor(server)]);
-  how.figure({
-    name: `plan's peak, ${total} copies`,
-    value: copied.peakMiB,
-    unit: "MiB",
-    atMost: 250,
-  });
-  how.figure({
-    name: "which it found current: exit code",
-    value: copied.code ?? -1,
-    unit: "",
-    atMost: 0,
-    exact: true,
-  });
-  how.figure({ name: `plan of ${total} copies`, value: copied.ms / 1000, unit: "s" });
+  how.figure(`plan's peak, ${total} copies`, copied.peakMiB, "MiB", { atMost: 250 });
+  how.count("which it found current: exit code", copied.code ?? -1, { atMost: 0 });
+  how.figure(`plan of ${total} copies`, copied.ms / 1000, "s");
 }
 
 function wordsFor({ kubeconfig }: ScriptedServer): readonly string[] {

@@ -28,14 +28,14 @@ export const executable: Bench = {
       bundled.push(startMs(process.execPath, [join(imageFolder(), "dist/start.cjs")]));
     }
     const [value, node] = [median(ours), median(bundled)];
-    how.figure({ name: "executable: --help, median", value, unit: "ms", atMost: 300 });
-    how.figure({ name: "bundle and Node: --help, median", value: node, unit: "ms" });
-    how.figure({ name: "times the bundle", value: value / node, unit: "" });
+    how.figure("executable: --help, median", value, "ms", { atMost: 300 });
+    how.figure("bundle and Node: --help, median", node, "ms");
+    how.figure("times the bundle", value / node, "");
     const bytes = statSync(file).size;
-    how.figure({ name: "the executable, unpacked", value: bytes / 2 ** 20, unit: "MiB" });
+    how.figure("the executable, unpacked", bytes / 2 ** 20, "MiB");
     spawnSync("gzip", ["-n", "-6", file]);
     const packed = statSync(`${file}.gz`).size / 2 ** 20;
-    how.figure({ name: "packed by gzip", value: packed, unit: "MiB", atMost: 45, exact: true });
+    how.figure("packed by gzip", packed, "MiB", { atMost: 45, exact: true });
   },
 };
 

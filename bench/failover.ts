@@ -62,7 +62,7 @@ function tell(how: How, name: string, seconds: readonly number[], atMost: number
     ["p99", 0.99],
     ["max", 1],
   ] as const)
-    how.figure({ name: `${name}, ${word}`, value: quantile(seconds, q), unit: "s", atMost });
+    how.figure(`${name}, ${word}`, quantile(seconds, q), "s", { atMost });
 }
 
 async function processes(how: How): Promise<void> {
@@ -104,22 +104,10 @@ async function handOvers(
   await stage.allRight();
   const { transitions } = await stage.lease();
   const { strays, leaders, writes } = stage.judge();
-  const exact = { unit: "", exact: true } as const;
-  how.figure({ name: `${name}: writes carried out`, value: sum([...writes.values()]), unit: "" });
-  how.figure({
-    name: `${name}: hand-overs`,
-    value: transitions,
-    atMost: count,
-    atLeast: count,
-    ...exact,
-  });
-  how.figure({ name: `${name}: leaders seen`, value: leaders.length - 1, atMost: count, ...exact });
-  how.figure({
-    name: `${name}: writes by who led no more`,
-    value: strays.length,
-    atMost: 0,
-    ...exact,
-  });
+  how.figure(`${name}: writes carried out`, sum([...writes.values()]), "");
+  how.count(`${name}: hand-overs`, transitions, { atMost: count, atLeast: count });
+  how.count(`${name}: leaders seen`, leaders.length - 1, { atMost: count });
+  how.count(`${name}: writes by who led no more`, strays.length, { atMost: 0 });
   for (const desiredCopy of replicas) await desiredCopy.process.stop();
   await stage.nothingIsLeft();
   how.say(`${name}: all copies right, strangers untouched, a further pass wrote nothing`);

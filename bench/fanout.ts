@@ -57,28 +57,23 @@ export const fanout: Bench = {
     const [a, b] = [ours.slice(2), theirs.slice(2)];
     const rate = (took: Took): number => (1000 * copies) / took.ms;
     const cpu = (all: readonly Took[]): number => sum(all.map((took) => took.cpuMs)) / all.length;
-    how.figure({ name: "copies/s", value: median(a.map(rate)), unit: "1/s" });
-    how.figure({ name: "copies/s, bare loop", value: median(b.map(rate)), unit: "1/s" });
+    how.figure("copies/s", median(a.map(rate)), "1/s");
+    how.figure("copies/s, bare loop", median(b.map(rate)), "1/s");
     // Of each round by itself: what else the machine does changes from round to round.
     const ratio = median(ours.slice(2).map((took, at) => (b[at]?.ms ?? 0) / took.ms));
-    how.figure({ name: "copies/s, of the bare loop's", value: ratio, unit: "x", atLeast: 0.85 });
-    how.figure({ name: "CPU a copy", value: cpu(a) / copies, unit: "ms" });
-    how.figure({ name: "CPU a copy, bare loop", value: cpu(b) / copies, unit: "ms" });
-    how.figure({
-      name: "CPU a copy, of the bare loop's",
-      value: cpu(a) / cpu(b),
-      unit: "x",
-      atMost: 2.5,
-    });
+    how.figure("copies/s, of the bare loop's", ratio, "x", { atLeast: 0.85 });
+    how.figure("CPU a copy", cpu(a) / copies, "ms");
+    how.figure("CPU a copy, bare loop", cpu(b) / copies, "ms");
+    how.figure("CPU a copy, of the bare loop's", cpu(a) / cpu(b), "x", { atMost: 2.5 });
     const ends: number[] = [];
     for (const round of ours.keys())
       ends.push(await endCopies(cluster, controller, `round-${round}`));
-    how.figure({
-      name: `CPU an ended copy, of ${ends.length * copies}`,
-      value: sum(ends) / ends.length / copies,
-      unit: "ms",
-      atMost: 0.6,
-    });
+    how.figure(
+      `CPU an ended copy, of ${ends.length * copies}`,
+      sum(ends) / ends.length / copies,
+      "ms",
+      { atMost: 0.6 },
+    );
   },
 };
 
@@ -121,11 +116,7 @@ async function firstFanOuts(how: How, cluster: RealCluster): Promise<void> {
     }
     // The bare loop's first round opens its connections.
     const ratios = took.slice(1).map(({ ours, theirs }) => theirs / ours);
-    how.figure({
-      name: `first fan-out of a process, to ${copies}, of the bare loop's`,
-      value: median(ratios),
-      unit: "x",
-    });
+    how.figure(`first fan-out of a process, to ${copies}, of the bare loop's`, median(ratios), "x");
   }
 }
 

@@ -34,14 +34,9 @@ export const fresh: Bench = {
       await delay(50);
     }
     const [ours, bare] = [median(copied), median(posted)];
-    how.figure({ name: "bare POST of a Secret, median", value: bare, unit: "ms" });
-    how.figure({
-      name: "from namespace to copy, median",
-      value: ours,
-      unit: "ms",
-      atMost: 1.5 * bare + 5,
-    });
-    how.figure({ name: "from namespace to copy, p99", value: quantile(copied, 0.99), unit: "ms" });
+    how.figure("bare POST of a Secret, median", bare, "ms");
+    how.figure("from namespace to copy, median", ours, "ms", { atMost: 1.5 * bare + 5 });
+    how.figure("from namespace to copy, p99", quantile(copied, 0.99), "ms");
     const { mark } = controller;
     const storm = Promise.all(
       numbered("storm", sourcesOfStorm).map((name) => cluster.publish(name, "fan-*")),
@@ -54,13 +49,8 @@ export const fresh: Bench = {
     how.say(
       `${busy.length} namespaces while ${sourcesOfStorm * fanned.length} copies were written`,
     );
-    how.figure({ name: "under a fan-out, median", value: median(busy), unit: "ms" });
-    how.figure({
-      name: "under a fan-out, p99",
-      value: quantile(busy, 0.99),
-      unit: "ms",
-      atMost: 1000,
-    });
+    how.figure("under a fan-out, median", median(busy), "ms");
+    how.figure("under a fan-out, p99", quantile(busy, 0.99), "ms", { atMost: 1000 });
   },
 };
 

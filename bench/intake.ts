@@ -33,12 +33,7 @@ export const intake: Bench = {
       );
     }
     how.say(`the worst: ${worst.what}`);
-    how.figure({
-      name: "longest intake of one object",
-      value: worst.ms,
-      unit: "ms",
-      atMost: LONGEST_MS,
-    });
+    how.figure("longest intake of one object", worst.ms, "ms", { atMost: LONGEST_MS });
     return Promise.resolve();
   },
 };

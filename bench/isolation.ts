@@ -40,8 +40,8 @@ export const isolation: Bench = {
         await delay(50);
       }
       const who = fault === "none" ? "all well" : `a quarter ${fault}`;
-      how.figure({ name: `${who}, median`, value: median(took), unit: "ms" });
-      how.figure({ name: `${who}, p99`, value: quantile(took, 0.99), unit: "ms", atMost: 1000 });
+      how.figure(`${who}, median`, median(took), "ms");
+      how.figure(`${who}, p99`, quantile(took, 0.99), "ms", { atMost: 1000 });
     }
   },
 };

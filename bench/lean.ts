@@ -37,7 +37,7 @@ function layer(how: How): void {
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
   const value = bytes.reduce((total, each) => total + each, 0) / 2 ** 20;
-  how.figure({ name: "the image's own layer", value, unit: "MiB", atMost: 5, exact: true });
+  how.figure("the image's own layer", value, "MiB", { atMost: 5, exact: true });
 }
 
 type Start = { readonly ms: number; readonly cpuMs: number };
@@ -52,11 +52,11 @@ async function firstRequest(how: How): Promise<void> {
     spent.push(cpuMs);
   }
   const [node, value] = [median(bare), median(ours)];
-  how.figure({ name: "bare Node, from start to end, median", value: node, unit: "ms" });
-  how.figure({ name: "start until the first request, median", value, unit: "ms", atMost: 150 });
-  how.figure({ name: "the quickest of them", value: Math.min(...ours), unit: "ms" });
-  how.figure({ name: "CPU until then, median", value: median(spent), unit: "ms" });
-  how.figure({ name: "times a bare Node", value: value / node, unit: "" });
+  how.figure("bare Node, from start to end, median", node, "ms");
+  how.figure("start until the first request, median", value, "ms", { atMost: 150 });
+  how.figure("the quickest of them", Math.min(...ours), "ms");
+  how.figure("CPU until then, median", median(spent), "ms");
+  how.figure("times a bare Node", value / node, "");
 }
 
 async function bareNode(): Promise<number> {
@@ -108,5 +108,5 @@ async function idle(how: How): Promise<void> {
   await program.readyMs();
   await delay(how.quick ? 2000 : IDLE_MS);
   const { rssMiB } = program.memory;
-  how.figure({ name: "RSS, idle, on a real API server", value: rssMiB, unit: "MiB", atMost: 80 });
+  how.figure("RSS, idle, on a real API server", rssMiB, "MiB", { atMost: 80 });
 }

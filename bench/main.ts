@@ -12,15 +12,18 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`);
 async function runOne(bench: Bench, quick: boolean, words: readonly string[]): Promise<number> {
   write(`\n== ${bench.name}: ${bench.about}`);
   let misses = 0;
+  const figure: How["figure"] = (name, value, unit, target = {}) => {
+    const whole = { name, value, unit, ...target };
+    const judged = target.exact === true || !quick;
+    write(`   ${lineOf(whole, judged)}`);
+    if (judged && missed(whole)) misses++;
+  };
   const how: How = {
     quick,
     parts: bench.parts?.filter((part) => words.includes(part)) ?? [],
     say: (line) => write(`   ${line}`),
-    figure: (figure) => {
-      const judged = figure.exact === true || !quick;
-      write(`   ${lineOf(figure, judged)}`);
-      if (judged && missed(figure)) misses++;
-    },
+    figure,
+    count: (name, value, target) => figure(name, value, "", { ...target, exact: true }),
     after: () => {},
   };
   await scoped(how, (own) => bench.run(own));

@@ -14,28 +14,15 @@ export async function scriptedMemory(how: How): Promise<void> {
   const targets = namespaces.slice(1);
   const each = count / targets.length;
   const idle = await run(how, "idle", { namespaces, secrets: () => [] });
-  how.figure({ name: "RSS, idle", value: idle.rssMiB, unit: "MiB" });
+  how.figure("RSS, idle", idle.rssMiB, "MiB");
   const strangers = await run(how, "foreign", {
     namespaces,
     secrets: () => foreign(namespaces, count),
   });
   const above = ({ rssMiB }: Occupied): number => rssMiB - idle.rssMiB;
-  how.figure({
-    name: `RSS above idle, ${count} foreign Secrets`,
-    value: above(strangers),
-    unit: "MiB",
-    atMost: 100,
-  });
-  how.figure({
-    name: "RSS at the peak of the first list",
-    value: strangers.peakMiB,
-    unit: "MiB",
-    atMost: 384,
-  });
-  how.figure({
-    name: "first list, of curl's time for the same",
-    value: strangers.readyMs / strangers.curlMs,
-    unit: "x",
+  how.figure(`RSS above idle, ${count} foreign Secrets`, above(strangers), "MiB", { atMost: 100 });
+  how.figure("RSS at the peak of the first list", strangers.peakMiB, "MiB", { atMost: 384 });
+  how.figure("first list, of curl's time for the same", strangers.readyMs / strangers.curlMs, "x", {
     atMost: 3,
   });
   const kinds = await run(
@@ -48,20 +35,17 @@ export async function scriptedMemory(how: How): Promise<void> {
     },
     { "config-maps": "true" },
   );
-  how.figure({
-    name: `RSS above idle, ${count} foreign Secrets and as many ConfigMaps`,
-    value: above(kinds),
-    unit: "MiB",
-    atMost: 140,
-  });
+  how.figure(
+    `RSS above idle, ${count} foreign Secrets and as many ConfigMaps`,
+    above(kinds),
+    "MiB",
+    { atMost: 140 },
+  );
   const ours = await run(how, "copies", {
     namespaces,
     secrets: () => both(sources(each, "team-*"), copies(targets, each)),
   });
-  how.figure({
-    name: `RSS above idle, ${count} copies of ${each} sources`,
-    value: above(ours),
-    unit: "MiB",
+  how.figure(`RSS above idle, ${count} copies of ${each} sources`, above(ours), "MiB", {
     atMost: 200,
   });
 }

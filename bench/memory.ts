@@ -62,7 +62,7 @@ async function foreigners(how: How, cluster: RealCluster, namespaces: Names): Pr
   const [foreign, releases] = how.quick ? [2000, 20] : [100_000, 2000];
   const idle = await round(how, () => occupy(how, "idle", kubeconfig));
   const idleMiB = medianOf(idle, ({ rssMiB }) => rssMiB);
-  how.figure({ name: "RSS, idle", value: idleMiB, unit: "MiB" });
+  how.figure("RSS, idle", idleMiB, "MiB");
   const took = await load(cluster, foreignBodies(namespaces, foreign));
   how.say(`${foreign} foreign Secrets: ${(foreign / took).toFixed(0)} a second`);
   const tookReleases = await load(cluster, releaseBodies(namespaces, releases));
@@ -74,27 +74,24 @@ async function foreigners(how: How, cluster: RealCluster, namespaces: Names): Pr
   }));
   const whole = await curlList(kubeconfig);
   how.say(`the same list with the Helm releases: ${mib(whole)} in ${whole.ms.toFixed(0)} ms`);
-  how.figure({
-    name: `RSS above idle, ${foreign} foreign Secrets`,
-    value: medianOf(rounds, ({ rssMiB }) => rssMiB) - idleMiB,
-    unit: "MiB",
-    atMost: 100,
-  });
-  how.figure({
-    name: "RSS at the peak of the first list",
-    value: Math.max(...rounds.map(({ peakMiB }) => peakMiB)),
-    unit: "MiB",
-    atMost: 384,
-  });
+  how.figure(
+    `RSS above idle, ${foreign} foreign Secrets`,
+    medianOf(rounds, ({ rssMiB }) => rssMiB) - idleMiB,
+    "MiB",
+    { atMost: 100 },
+  );
+  how.figure(
+    "RSS at the peak of the first list",
+    Math.max(...rounds.map(({ peakMiB }) => peakMiB)),
+    "MiB",
+    { atMost: 384 },
+  );
   const idleBytes = medianOf(idle, ({ readBytes }) => readBytes);
   const bytes = medianOf(rounds, ({ readBytes }) => readBytes) - idleBytes;
   const [list, stream] = [rounds[0]?.list, rounds[0]?.stream];
   how.say(`curl: list ${list && mib(list)}, as a stream ${stream && mib(stream)}`);
-  how.figure({ name: "read by the controller, above idle", value: bytes / MIB, unit: "MiB" });
-  how.figure({
-    name: "the same, of the list without Helm releases",
-    value: bytes / (list?.bytes ?? 0),
-    unit: "x",
+  how.figure("read by the controller, above idle", bytes / MIB, "MiB");
+  how.figure("the same, of the list without Helm releases", bytes / (list?.bytes ?? 0), "x", {
     atMost: 1.2,
     exact: true,
   });
@@ -106,22 +103,22 @@ type Round = Occupied & { readonly list: Read; readonly stream: Read };
 
 function times(how: How, rounds: readonly Round[]): void {
   const figure = (name: string, value: (one: Round) => number): void =>
-    how.figure({ name, value: medianOf(rounds, value), unit: "ms" });
+    how.figure(name, medianOf(rounds, value), "ms");
   figure("from process start to ready", ({ startMs }) => startMs);
   figure("first list, ready after", ({ readyMs }) => readyMs);
   figure("curl reads the same list in", ({ list }) => list.ms);
   figure("curl reads the same as a stream in", ({ stream }) => stream.ms);
-  how.figure({
-    name: "first list, of curl's time for the list",
-    value: medianOf(rounds, ({ readyMs, list }) => readyMs / list.ms),
-    unit: "x",
-    atMost: 3,
-  });
-  how.figure({
-    name: "first list, of curl's time for the stream",
-    value: medianOf(rounds, ({ readyMs, stream }) => readyMs / stream.ms),
-    unit: "x",
-  });
+  how.figure(
+    "first list, of curl's time for the list",
+    medianOf(rounds, ({ readyMs, list }) => readyMs / list.ms),
+    "x",
+    { atMost: 3 },
+  );
+  how.figure(
+    "first list, of curl's time for the stream",
+    medianOf(rounds, ({ readyMs, stream }) => readyMs / stream.ms),
+    "x",
+  );
 }
 
 async function copies(
@@ -143,28 +140,22 @@ async function copies(
   const rounds = await round(how, (at) => occupy(how, `copies, round ${at}`, cluster.kubeconfig));
   const asked = requestsSince(cluster, mark);
   how.say(`the server's audit log: ${shown(asked)}`);
-  how.figure({
-    name: `RSS above idle, ${count} copies of ${sources} sources`,
-    value: medianOf(rounds, ({ rssMiB }) => rssMiB) - idleMiB,
-    unit: "MiB",
-    atMost: 200,
-  });
-  how.figure({
-    name: "copies found correct",
-    value: Math.min(...rounds.map(({ current }) => current)),
-    unit: "",
+  how.figure(
+    `RSS above idle, ${count} copies of ${sources} sources`,
+    medianOf(rounds, ({ rssMiB }) => rssMiB) - idleMiB,
+    "MiB",
+    { atMost: 200 },
+  );
+  how.count("copies found correct", Math.min(...rounds.map(({ current }) => current)), {
     atLeast: count,
-    exact: true,
   });
-  how.figure({
-    name: "writes of a fresh controller beside them",
-    value: sumOf(asked, (verb) => !["watch", "list", "get"].includes(verb)),
-    unit: "",
-    atMost: 0,
-    exact: true,
-  });
+  how.count(
+    "writes of a fresh controller beside them",
+    sumOf(asked, (verb) => !["watch", "list", "get"].includes(verb)),
+    { atMost: 0 },
+  );
   const starts = medianOf(rounds, ({ startMs }) => startMs);
-  how.figure({ name: "from process start to ready", value: starts, unit: "ms", atMost: 20_000 });
+  how.figure("from process start to ready", starts, "ms", { atMost: 20_000 });
 }
 
 const mib = ({ bytes }: Read): string => `${(bytes / MIB).toFixed(0)} MiB`;

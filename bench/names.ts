@@ -99,23 +99,19 @@ async function starts(how: How, { cluster }: Stage, idle: number): Promise<void>
       const readyMs = await program.readyMs();
       received[mode] = relay.bytes();
       const rss = await settledRss(how, program);
-      how.figure({ name: `${mode}: from start to ready`, value: readyMs / 1000, unit: "s" });
-      how.figure({
-        name: `${mode}: received until then`,
-        value: received[mode] / MIB,
-        unit: "MiB",
-      });
+      how.figure(`${mode}: from start to ready`, readyMs / 1000, "s");
+      how.figure(`${mode}: received until then`, received[mode] / MIB, "MiB");
       const most = mode === "names" ? { atMost: idle + 5 } : {};
-      how.figure({ name: `${mode}: RSS`, value: rss, unit: "MiB", ...most });
-      how.figure({ name: `${mode}: RSS at the peak`, value: program.memory.peakMiB, unit: "MiB" });
+      how.figure(`${mode}: RSS`, rss, "MiB", most);
+      how.figure(`${mode}: RSS at the peak`, program.memory.peakMiB, "MiB");
     });
-  how.figure({ name: "RSS with an empty cluster", value: idle, unit: "MiB" });
-  how.figure({
-    name: "names: received at the start, of the usual mode's",
-    value: (100 * received.names) / received.wide,
-    unit: "%",
-    ...(how.quick ? {} : { atMost: 1 }),
-  });
+  how.figure("RSS with an empty cluster", idle, "MiB");
+  how.figure(
+    "names: received at the start, of the usual mode's",
+    (100 * received.names) / received.wide,
+    "%",
+    how.quick ? {} : { atMost: 1 },
+  );
 }
 
 type Worked = { readonly fanOuts: number[]; readonly edited: number[]; readonly deleted: number[] };
@@ -144,32 +140,22 @@ async function work(how: How, stage: Stage): Promise<void> {
   for (const mode of MODES) {
     const { fanOuts, edited, deleted } = worked[mode];
     const target = mode === "names" ? { atMost: 20 } : {};
-    how.figure({
-      name: `${mode}: fan-out to ${stage.teams.length}`,
-      value: median(fanOuts),
-      unit: "ms",
-    });
+    how.figure(`${mode}: fan-out to ${stage.teams.length}`, median(fanOuts), "ms");
     for (const [kind, times] of Object.entries({ edited, deleted })) {
       const name = `${mode}: ${kind} copy right again`;
-      how.figure({ name: `${name}, p50`, value: median(times), unit: "ms", ...target });
-      how.figure({ name: `${name}, p99`, value: quantile(times, 0.99), unit: "ms" });
+      how.figure(`${name}, p50`, median(times), "ms", target);
+      how.figure(`${name}, p99`, quantile(times, 0.99), "ms");
     }
     how.say(`${mode}: at rest: ${shown(rest[mode])}`);
     const asked = sumOf(rest[mode], (verb) => verb !== "watch");
-    how.figure({
-      name: `${mode}: requests at rest, watches aside`,
-      value: asked,
-      unit: "",
-      atMost: 0,
-      exact: true,
-    });
+    how.count(`${mode}: requests at rest, watches aside`, asked, { atMost: 0 });
   }
-  how.figure({
-    name: "names: fan-out, of the usual mode's time",
-    value: median(worked.names.fanOuts) / median(worked.wide.fanOuts),
-    unit: "x",
-    atMost: 1.1,
-  });
+  how.figure(
+    "names: fan-out, of the usual mode's time",
+    median(worked.names.fanOuts) / median(worked.wide.fanOuts),
+    "x",
+    { atMost: 1.1 },
+  );
 }
 
 async function fanOut(cluster: RealCluster, program: Program, text: string): Promise<number> {
@@ -260,9 +246,9 @@ async function fifty(how: How, { cluster }: Stage): Promise<void> {
       const readyMs = await program.readyMs();
       const rss = await settledRss(how, program);
       const what = mode === "names" ? "50 names of 2 kinds" : "all names of 2 kinds";
-      how.figure({ name: `${what}: from start to ready`, value: readyMs / 1000, unit: "s" });
-      how.figure({ name: `${what}: RSS`, value: rss, unit: "MiB" });
-      how.figure({ name: `${what}: connections`, value: sockets(program.pid), unit: "" });
+      how.figure(`${what}: from start to ready`, readyMs / 1000, "s");
+      how.figure(`${what}: RSS`, rss, "MiB");
+      how.figure(`${what}: connections`, sockets(program.pid), "");
       how.say(`${what}: ${shown(requestsSince(cluster, from))}`);
     });
 }
@@ -299,25 +285,17 @@ async function changes(how: How, stage: Stage): Promise<void> {
       own[mode].push((fineCpuMs(program.pid) - ownBefore) / count);
       rates.push(count / seconds);
     });
-  how.figure({ name: "changes of foreign Secrets", value: sum(rates) / rates.length, unit: "1/s" });
+  how.figure("changes of foreign Secrets", sum(rates) / rates.length, "1/s");
   for (const mode of MODES) {
-    how.figure({
-      name: `${mode}: CPU of the API server a change`,
-      value: median(cpu[mode]),
-      unit: "ms",
-    });
-    how.figure({
-      name: `${mode}: CPU of the controller a change`,
-      value: median(own[mode]),
-      unit: "ms",
-    });
+    how.figure(`${mode}: CPU of the API server a change`, median(cpu[mode]), "ms");
+    how.figure(`${mode}: CPU of the controller a change`, median(own[mode]), "ms");
   }
-  how.figure({
-    name: "names: CPU of the API server, of the usual mode's",
-    value: median(cpu.names) / median(cpu.wide),
-    unit: "x",
-    atMost: 1,
-  });
+  how.figure(
+    "names: CPU of the API server, of the usual mode's",
+    median(cpu.names) / median(cpu.wide),
+    "x",
+    { atMost: 1 },
+  );
 }
 
 /** Changes foreign Secrets for a time. Returns how many were changed. */

@@ -118,50 +118,29 @@ async function overloaded(how: How, load: Load): Promise<void> {
   const writesAfter = await writesOnceCurrent(program, wanted + waits.length);
   await witness.stop();
   how.say(`${load.name}: ${load.sources} sources, ${load.namespaces} namespaces`);
-  how.figure({ name: "copies right", value: right, unit: "", atLeast: wanted, exact: true });
-  how.figure({
-    name: "writes when all is right",
-    value: writesAfter,
-    unit: "",
-    atMost: 0,
-    exact: true,
-  });
-  how.figure({ name: "requests answered 429", value: counts.refused / counts.all, unit: "of all" });
-  how.figure({ name: "until all are there", value: seconds, unit: "s" });
-  how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
+  how.count("copies right", right, { atLeast: wanted });
+  how.count("writes when all is right", writesAfter, { atMost: 0 });
+  how.figure("requests answered 429", counts.refused / counts.all, "of all");
+  how.figure("until all are there", seconds, "s");
+  how.figure("copies/s", wanted / seconds, "1/s");
   const { holders, renewals, oldestMs } = witness;
   how.say(`${renewals} renewals seen`);
-  how.figure({
-    name: "holders of the Lease",
-    value: holders.length,
-    unit: "",
-    atMost: 1,
-    exact: true,
-  });
-  how.figure({
-    name: "the oldest renewTime",
-    value: oldestMs / 1000,
-    unit: "s",
-    atMost: RENEW_DEADLINE_S,
-  });
-  how.figure({
-    name: "longest that the proxy's process stood still",
-    value: stalls.longestMs / 1000,
-    unit: "s",
-  });
+  how.count("holders of the Lease", holders.length, { atMost: 1 });
+  how.figure("the oldest renewTime", oldestMs / 1000, "s", { atMost: RENEW_DEADLINE_S });
+  how.figure("longest that the proxy's process stood still", stalls.longestMs / 1000, "s");
   freshFigures(how, waits);
   const { peakMiB } = program.memory;
-  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: limitMiB });
+  how.figure("RSS at the peak", peakMiB, "MiB", { atMost: limitMiB });
   const copies = wanted + waits.length;
   const written = ((await etcdBytes(cluster)) - etcdBefore) / copies;
-  how.figure({ name: "in etcd, a copy and all that it took", value: written, unit: "bytes" });
+  how.figure("in etcd, a copy and all that it took", written, "bytes");
   const read = (program.readBytes - readBefore) / copies;
-  how.figure({ name: "read by the controller, a copy", value: read, unit: "bytes" });
+  how.figure("read by the controller, a copy", read, "bytes");
   const copy = { namespace: "team-0", name: "source-0" };
-  how.figure({ name: "one copy in etcd", value: await keptBytes(cluster, copy), unit: "bytes" });
+  how.figure("one copy in etcd", await keptBytes(cluster, copy), "bytes");
   const path = `/api/v1/namespaces/${copy.namespace}/secrets/${copy.name}`;
   const json = JSON.stringify(await cluster.send("GET", path)).length;
-  how.figure({ name: "one copy as JSON, as watches have it", value: json, unit: "bytes" });
+  how.figure("one copy as JSON, as watches have it", json, "bytes");
 }
 
 /** How long this process, through which all requests go, was held up at most by others or by itself. */
@@ -226,33 +205,23 @@ async function scripted(how: How): Promise<void> {
   const seconds = (performance.now() - began) / 1000;
   const waits = await fresh.stop();
   how.say(`${count} sources, ${namespaces} namespaces, at most 2,000 writes a second are taken`);
-  how.figure({
-    name: "copies made",
-    value: seen.made,
-    unit: "",
-    atLeast: wanted,
-    atMost: wanted,
-    exact: true,
-  });
-  how.figure({ name: "written again", value: seen.again, unit: "", atMost: 0, exact: true });
+  how.count("copies made", seen.made, { atLeast: wanted, atMost: wanted });
+  how.count("written again", seen.again, { atMost: 0 });
   const cut = await program.metric("secretcast_write_failures_total", 'cause="deadline"');
-  how.figure({ name: "writes cut off, because others waited", value: cut, unit: "" });
-  how.figure({ name: "found made when tried again", value: seen.taken, unit: "" });
-  how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
-  how.figure({
-    name: "writes answered 429",
-    value: seen.refused / (seen.refused + seen.made + seen.taken),
-    unit: "of all",
-  });
-  how.figure({
-    name: "longest between two renewals",
-    value: server.longestLeaseGapMs / 1000,
-    unit: "s",
+  how.figure("writes cut off, because others waited", cut, "");
+  how.figure("found made when tried again", seen.taken, "");
+  how.figure("copies/s", wanted / seconds, "1/s");
+  how.figure(
+    "writes answered 429",
+    seen.refused / (seen.refused + seen.made + seen.taken),
+    "of all",
+  );
+  how.figure("longest between two renewals", server.longestLeaseGapMs / 1000, "s", {
     atMost: RENEW_DEADLINE_S,
   });
   freshFigures(how, waits);
   const { peakMiB } = program.memory;
-  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: LIMIT_MIB });
+  how.figure("RSS at the peak", peakMiB, "MiB", { atMost: LIMIT_MIB });
 }
 
 async function proxyBefore(how: How, cluster: RealCluster): Promise<FaultProxy> {

@@ -33,31 +33,31 @@ export const planning: Bench = {
     judge(how, "no pair wanted", measure(how, { ...square, wanted: 0 }));
     const crowd = { ...square, sources: 10, wanted: 0, strangers: 100 };
     const crowded = measure(how, crowd);
-    how.figure({
-      name: `${crowd.strangers * side} Secrets of others: CPU time a Secret`,
-      value: (crowded.nsAPair * crowd.sources) / crowd.strangers,
-      unit: "ns",
-      atMost: 200,
-    });
+    how.figure(
+      `${crowd.strangers * side} Secrets of others: CPU time a Secret`,
+      (crowded.nsAPair * crowd.sources) / crowd.strangers,
+      "ns",
+      { atMost: 200 },
+    );
     const small = measure(how, { ...square, namespaces: 100, wanted: 10 });
     const large = measure(how, { ...square, sources: 10 * side, wanted: 10 });
     judge(how, `${large.pairs} pairs, 10 copies a source`, large);
-    how.figure({
-      name: `ns a pair, ${large.pairs} pairs to ${small.pairs}`,
-      value: large.nsAPair / small.nsAPair,
-      unit: "x",
-      atMost: 2,
-    });
+    how.figure(
+      `ns a pair, ${large.pairs} pairs to ${small.pairs}`,
+      large.nsAPair / small.nsAPair,
+      "x",
+      { atMost: 2 },
+    );
     return Promise.resolve();
   },
 };
 
 function judge(how: How, what: string, measured: Measured): void {
   const { nsAPair, bytesAPair, longestTurnMs, writes } = measured;
-  how.figure({ name: `${what}: CPU time a pair`, value: nsAPair, unit: "ns", atMost: 200 });
-  how.figure({ name: `${what}: allocated a pair`, value: bytesAPair, unit: "bytes", atMost: 8 });
-  how.figure({ name: `${what}: longest turn`, value: longestTurnMs, unit: "ms", atMost: 25 });
-  how.figure({ name: `${what}: writes`, value: writes, unit: "", atMost: 0, exact: true });
+  how.figure(`${what}: CPU time a pair`, nsAPair, "ns", { atMost: 200 });
+  how.figure(`${what}: allocated a pair`, bytesAPair, "bytes", { atMost: 8 });
+  how.figure(`${what}: longest turn`, longestTurnMs, "ms", { atMost: 25 });
+  how.count(`${what}: writes`, writes, { atMost: 0 });
 }
 
 function measure(how: How, shape: Shape): Measured {

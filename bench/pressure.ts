@@ -68,18 +68,18 @@ async function refused(how: How, stage: Stage): Promise<void> {
   const { ours, bulk, renewals } = answers;
   how.say(`${bulk.refused} of ${bulk.sent} requests of the flood were refused`);
   const count = (name: string, value: number, bound: { atLeast: number } | { atMost: number }) =>
-    how.figure({ name, value, unit: "", exact: true, ...bound });
+    how.count(name, value, { ...bound });
   const share = (name: string, { sent, refused: no }: Flood["bulk"]): void =>
-    how.figure({ name, value: (100 * no) / sent, unit: "%", atLeast: 50, exact: true });
+    how.figure(name, (100 * no) / sent, "%", { atLeast: 50, exact: true });
   share("refused: requests of the flood", bulk);
   share("refused: renewals of a Lease without priority", renewals);
   count("refused: writes of ours", ours.get("secrets") ?? 0, { atLeast: 1 });
   count("refused: renewals of ours", ours.get("leases") ?? 0, { atMost: 0 });
-  how.figure({
-    name: "refused: from the end of the pressure to the last copy",
-    value: (performance.now() - ended) / 1000,
-    unit: "s",
-  });
+  how.figure(
+    "refused: from the end of the pressure to the last copy",
+    (performance.now() - ended) / 1000,
+    "s",
+  );
 }
 
 async function queued(how: How, stage: Stage): Promise<void> {
@@ -90,13 +90,13 @@ async function queued(how: How, stage: Stage): Promise<void> {
     await cluster.publish("second", "team-*");
     await copied(stage, 2 * places);
     const value = (performance.now() - began) / 1000;
-    how.figure({ name: `queued: ${places} copies under the flood`, value, unit: "s" });
+    how.figure(`queued: ${places} copies under the flood`, value, "s");
     if (!how.quick) await delay(RENEW_DEADLINE_S * 1000);
-    how.figure({
-      name: "queued: the slowest renewal of a Lease without priority",
-      value: flood.renewals.slowestMs / 1000,
-      unit: "s",
-    });
+    how.figure(
+      "queued: the slowest renewal of a Lease without priority",
+      flood.renewals.slowestMs / 1000,
+      "s",
+    );
   });
 }
 
@@ -115,17 +115,8 @@ function flooded<T>(
     own.after(() => witness.stop());
     const result = await work(flood);
     await witness.stop();
-    how.figure({
-      name: `${withoutSeat}: leaders seen`,
-      value: witness.holders.length,
-      unit: "",
-      atMost: 1,
-      exact: true,
-    });
-    how.figure({
-      name: `${withoutSeat}: the oldest renewTime of our Lease`,
-      value: witness.oldestMs / 1000,
-      unit: "s",
+    how.count(`${withoutSeat}: leaders seen`, witness.holders.length, { atMost: 1 });
+    how.figure(`${withoutSeat}: the oldest renewTime of our Lease`, witness.oldestMs / 1000, "s", {
       atMost: RENEW_DEADLINE_S,
     });
     return result;

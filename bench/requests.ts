@@ -33,28 +33,18 @@ export const requests: Bench = {
     await delay(2000);
     const changed = requestsSince(cluster, before);
     how.say(`changed source: ${shown(changed)}`);
-    how.figure({
-      name: `writes for ${count} copies`,
-      value: changed.get("patch secrets") ?? 0,
-      unit: "",
+    how.count(`writes for ${count} copies`, changed.get("patch secrets") ?? 0, {
       atLeast: count,
       atMost: count,
-      exact: true,
     });
     const reads = sumOf(changed, (verb) => verb === "get" || verb === "list");
-    how.figure({ name: "reads", value: reads, unit: "", atMost: 0, exact: true });
+    how.count("reads", reads, { atMost: 0 });
     const minutes = how.quick ? 0.05 : QUIET_MIN;
     const quietFrom = auditMark(cluster);
     await delay(minutes * 60_000);
     const quiet = requestsSince(cluster, quietFrom);
     how.say(`${minutes} quiet minutes: ${shown(quiet)}`);
     const rest = sumOf(quiet, (verb) => verb !== "watch");
-    how.figure({
-      name: `requests in ${minutes} quiet minutes, watches and lease aside`,
-      value: rest,
-      unit: "",
-      atMost: 0,
-      exact: true,
-    });
+    how.count(`requests in ${minutes} quiet minutes, watches and lease aside`, rest, { atMost: 0 });
   },
 };

@@ -59,8 +59,8 @@ async function measure(how: How, cluster: RealCluster, outage: Outage): Promise<
   }
   const name = `right after ${inARow} restarts of ${downMs / 1000} s`;
   how.say(`${name}: ${took.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-  how.figure({ name: `${name}, p50`, value: quantile(took, 0.5), unit: "ms" });
-  how.figure({ name: `${name}, max`, value: Math.max(...took), unit: "ms", atMost: atMostMs });
+  how.figure(`${name}, p50`, quantile(took, 0.5), "ms");
+  how.figure(`${name}, max`, Math.max(...took), "ms", { atMost: atMostMs });
 }
 
 /** Rotates the sources until it is told to end. */

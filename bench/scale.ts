@@ -43,18 +43,12 @@ async function cold(how: How): Promise<void> {
   const current = await until(program, wanted);
   const seconds = (performance.now() - program.startedAt) / 1000;
   how.say(`${count} sources, ${namespaces} namespaces, ${wanted} right copies`);
-  how.figure({
-    name: "copies found right",
-    value: current,
-    unit: "",
-    atLeast: wanted,
-    exact: true,
-  });
-  how.figure({ name: "writes", value: server.writes.length, unit: "", atMost: 0, exact: true });
-  how.figure({ name: "from process start to ready", value: readyMs / 1000, unit: "s" });
-  how.figure({ name: "from process start to the first plan's end", value: seconds, unit: "s" });
-  how.figure({ name: "CPU until then", value: program.cpuMs / 1000, unit: "s" });
-  how.figure({ name: "read until then", value: program.readBytes / MIB, unit: "MiB" });
+  how.count("copies found right", current, { atLeast: wanted });
+  how.count("writes", server.writes.length, { atMost: 0 });
+  how.figure("from process start to ready", readyMs / 1000, "s");
+  how.figure("from process start to the first plan's end", seconds, "s");
+  how.figure("CPU until then", program.cpuMs / 1000, "s");
+  how.figure("read until then", program.readBytes / MIB, "MiB");
   const seen = new CopiesSeen(server);
   const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
   const before = program.cpuMs;
@@ -62,7 +56,7 @@ async function cold(how: How): Promise<void> {
   const waits = await fresh.stop();
   freshFigures(how, waits);
   const cpuMs = (program.cpuMs - before) / waits.length;
-  how.figure({ name: "CPU a fresh namespace with all its copies", value: cpuMs, unit: "ms" });
+  how.figure("CPU a fresh namespace with all its copies", cpuMs, "ms");
   figures(how, server, program, LIMIT_MIB);
 }
 
@@ -83,16 +77,9 @@ async function fan(how: How, sourcesOfAll: number, limitMiB: number): Promise<vo
   await seen.until(wanted, program, PATIENCE_MS);
   const seconds = (performance.now() - began) / 1000;
   how.say(`${count} sources, ${namespaces} namespaces, none of ${wanted} copies there`);
-  how.figure({
-    name: "copies made",
-    value: seen.made,
-    unit: "",
-    atLeast: wanted,
-    atMost: wanted,
-    exact: true,
-  });
-  how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
-  how.figure({ name: "CPU a copy", value: program.cpuMs / wanted, unit: "ms" });
+  how.count("copies made", seen.made, { atLeast: wanted, atMost: wanted });
+  how.figure("copies/s", wanted / seconds, "1/s");
+  how.figure("CPU a copy", program.cpuMs / wanted, "ms");
   freshFigures(how, await fresh.stop());
   figures(how, server, program, limitMiB);
 }
@@ -109,12 +96,9 @@ async function until(program: Program, wanted: number): Promise<number> {
 
 function figures(how: How, server: ScriptedServer, program: Program, limitMiB: number): void {
   const { rssMiB, peakMiB } = program.memory;
-  how.figure({
-    name: "longest between two renewals of the Lease",
-    value: server.longestLeaseGapMs / 1000,
-    unit: "s",
+  how.figure("longest between two renewals of the Lease", server.longestLeaseGapMs / 1000, "s", {
     atMost: RENEW_DEADLINE_S,
   });
-  how.figure({ name: "RSS", value: rssMiB, unit: "MiB" });
-  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: limitMiB });
+  how.figure("RSS", rssMiB, "MiB");
+  how.figure("RSS at the peak", peakMiB, "MiB", { atMost: limitMiB });
 }

@@ -1,14 +1,17 @@
 // What a benchmark says: figures with their targets, printed as they come. Times on a shared machine
 // mean little alone, so most figures are ratios of medians that were measured in turns in one run.
 
-export type Figure = {
+export type Target = {
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  /** Judged in a quick run too. */
+  readonly exact?: boolean;
+};
+
+export type Figure = Target & {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  readonly atMost?: number;
-  readonly atLeast?: number;
-  /** Counts are judged always; times only in a full run on a quiet machine. */
-  readonly exact?: boolean;
 };
 
 export type Bench = {
@@ -27,7 +30,10 @@ export type How = {
   /** Which parts to run; none: all. */
   readonly parts: readonly string[];
   readonly say: (line: string) => void;
-  readonly figure: (figure: Figure) => void;
+  /** A time or a size, which is judged only in a full run on a quiet machine. */
+  readonly figure: (name: string, value: number, unit: string, target?: Target) => void;
+  /** Counts are always judged. */
+  readonly count: (name: string, value: number, target: Target) => void;
   /** Called in reverse order when the benchmark has ended. */
   readonly after: (clean: () => unknown) => void;
 };

@@ -23,23 +23,12 @@ export const start: Bench = {
       (await program.metric("secretcast_last_converged_timestamp_seconds")) > 0;
     await eventually("the first pass is over", converged, 120_000);
     const count = targets.length * 100;
-    how.figure({
-      name: "from process start to ready",
-      value: readyMs / 1000,
-      unit: "s",
-      atMost: 20,
-    });
-    how.figure({ name: "CPU until converged", value: program.cpuMs / 1000, unit: "s" });
+    how.figure("from process start to ready", readyMs / 1000, "s", { atMost: 20 });
+    how.figure("CPU until converged", program.cpuMs / 1000, "s");
     const current = await program.metric("secretcast_copies", 'state="current"');
-    how.figure({
-      name: "copies found correct",
-      value: current,
-      unit: "",
-      atLeast: count,
-      exact: true,
-    });
-    how.figure({ name: "writes", value: server.writes.length, unit: "", atMost: 0, exact: true });
+    how.count("copies found correct", current, { atLeast: count });
+    how.count("writes", server.writes.length, { atMost: 0 });
     const curl = await curlList(server.kubeconfig);
-    how.figure({ name: "curl reads the same list in", value: curl.ms / 1000, unit: "s" });
+    how.figure("curl reads the same list in", curl.ms / 1000, "s");
   },
 };

@@ -41,22 +41,17 @@ export const storm: Bench = {
     const lagMs = 1000 * (await program.metric(LAG));
     storming.on = false;
     await blowing;
-    how.figure({
-      name: "events sent",
-      value: (1000 * events) / took,
-      unit: "1/s",
-      atLeast: 0.95 * A_SECOND,
-    });
-    how.figure({ name: "CPU, of one core", value: used / took, unit: "cores", atMost: 1 });
-    how.figure({ name: "a fresh namespace's copy, calm", value: median(calm), unit: "ms" });
-    how.figure({
-      name: "a fresh namespace's copy, delayed by the storm",
-      value: median(stormy) - median(calm),
-      unit: "ms",
-      atMost: 250,
-    });
-    how.figure({ name: "event loop delay before it, p99", value: calmLagMs, unit: "ms" });
-    how.figure({ name: "event loop delay, p99", value: lagMs, unit: "ms", atMost: 50 });
+    how.figure("events sent", (1000 * events) / took, "1/s", { atLeast: 0.95 * A_SECOND });
+    how.figure("CPU, of one core", used / took, "cores", { atMost: 1 });
+    how.figure("a fresh namespace's copy, calm", median(calm), "ms");
+    how.figure(
+      "a fresh namespace's copy, delayed by the storm",
+      median(stormy) - median(calm),
+      "ms",
+      { atMost: 250 },
+    );
+    how.figure("event loop delay before it, p99", calmLagMs, "ms");
+    how.figure("event loop delay, p99", lagMs, "ms", { atMost: 50 });
   },
 };
 

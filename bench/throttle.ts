@@ -47,30 +47,15 @@ export const throttle: Bench = {
     const [first = 0] = refused;
     const before = server.writes.filter(({ at }) => at < first);
     const after = server.writes.filter(({ at }) => at - first > ON_THEIR_WAY_MS);
-    how.figure({
-      name: "writes refused",
-      value: refused.length,
-      unit: "",
-      atMost: MOST_REFUSED,
-      exact: true,
-    });
-    how.figure({
-      name: "writes inside the pause",
-      value: inPause,
-      unit: "",
-      atMost: 0,
-      exact: true,
-    });
-    how.figure({
-      name: "the first write after the refusal",
-      value: ((after[0]?.at ?? 0) - first) / 1000,
-      unit: "s",
+    how.count("writes refused", refused.length, { atMost: MOST_REFUSED });
+    how.count("writes inside the pause", inPause, { atMost: 0 });
+    how.figure("the first write after the refusal", ((after[0]?.at ?? 0) - first) / 1000, "s", {
       atLeast: RETRY_AFTER_S,
       atMost: how.quick ? 30 : RETRY_AFTER_S + 1,
     });
     const inFlight = (name: string, writes: typeof after, count: number): void => {
       const value = Math.max(...writes.map((write) => write.inFlight));
-      how.figure({ name, value, unit: "", atLeast: count, atMost: count, exact: true });
+      how.count(name, value, { atLeast: count, atMost: count });
     };
     inFlight("most in flight before it", before, most);
     // The limit grows once as many writes have succeeded as may fly.

@@ -45,10 +45,10 @@ export const transport: Bench = {
       median(lane?.took.slice(2).map(figure) ?? []);
     for (const lane of lanes) {
       const { transport } = lane;
-      how.figure({ name: `${transport}: writes/s`, value: of(lane, rate), unit: "1/s" });
-      how.figure({ name: `${transport}: CPU a write`, value: of(lane, cpu), unit: "ms" });
+      how.figure(`${transport}: writes/s`, of(lane, rate), "1/s");
+      how.figure(`${transport}: CPU a write`, of(lane, cpu), "ms");
       const ratio = of(lane, cpu) / of(lanes[0], cpu);
-      how.figure({ name: `${transport}: CPU, of bare undici's`, value: ratio, unit: "x" });
+      how.figure(`${transport}: CPU, of bare undici's`, ratio, "x");
     }
   },
 };
