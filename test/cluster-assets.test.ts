@@ -2,19 +2,11 @@
 // proved by the cluster tests; here `go` is a stand-in on PATH that writes empty files.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
+import { folderOf } from "./support/programs/folder.ts";
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager"];
 
@@ -22,8 +14,7 @@ type Outcome = { readonly code: number | null; readonly out: string; readonly er
 type Room = { readonly folder: string; readonly run: (env?: Record<string, string>) => Outcome };
 
 function room(t: TestContext): Room {
-  const folder = mkdtempSync(join(tmpdir(), "cluster-assets-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   mkdirSync(join(folder, "bin"));
   const run = (env: Record<string, string> = {}): Outcome => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ["tools/cluster-assets.ts"], {

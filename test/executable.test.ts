@@ -6,14 +6,11 @@ import {
   chmodSync,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { goToolFolders } from "../tools/go-tools.ts";
@@ -22,13 +19,13 @@ import { OWN_PLATFORM, PLATFORMS } from "../tools/executable/platforms.ts";
 import { runEveryCommand, startDemo, type Demo } from "./support/programs/every-command.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
 import { releaseFolder } from "./support/programs/release-folder.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const IMAGE = `registry.example/owner/secretcast@sha256:${"0".repeat(64)}`;
 const BLOB = "NODE_SEA_BLOB";
 const { version } = readManifest();
-const folder = mkdtempSync(join(tmpdir(), "secretcast-executable-test-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOf({ after });
 
 const release = releaseFolder({ after }, "--image", IMAGE);
 const archiveOf = (platform: string): string =>

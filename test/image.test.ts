@@ -3,13 +3,13 @@
 // out once into the cache.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { givenRelease } from "./support/programs/release-folder.ts";
 import { whyNoImage } from "../tools/image/buildah.ts";
 import { buildImage } from "../tools/image.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const why = whyNoImage();
 
@@ -17,8 +17,7 @@ test(
   "the image is built from the Dockerfile, and its program runs the demo in it without root",
   why === undefined ? {} : { skip: why },
   (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = folderOf(t);
     const commit = spawnSync("git", ["log", "-1", "--format=%ct"], { encoding: "utf8" });
     const seconds = Number(commit.stdout);
     const { name, digest, buildah } = buildImage(folder, join(folder, "image.tar"), seconds);

@@ -3,9 +3,8 @@
 // runs on, against the sandbox.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { after, before, test } from "node:test";
@@ -22,10 +21,10 @@ import {
   readManifest,
 } from "./support/programs/packed-project.ts";
 import { eventually } from "./support/time/eventually.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../examples");
-const folder = mkdtempSync(join(tmpdir(), "secretcast-kube-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOf({ after });
 
 const STRICTEST = {
   target: "es2024",

@@ -2,16 +2,8 @@
 // goes with the base. What an API server makes of them is shown where there is one.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
@@ -31,6 +23,7 @@ import { grantsOf, neededGrants, type RbacManifest } from "./support/kube/rbac.t
 import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid } from "../src/controller/desired/copy.ts";
 import { marksOf } from "../src/controller/observed/read-copy.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
@@ -221,8 +214,7 @@ test("each component has its row in docs/reference.md, and there is no other", (
 
 /** The base with these components in this order, as kubectl builds it. */
 function built(t: TestContext, components: readonly string[]): readonly KubernetesObject[] {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-overlay-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const manifests = relative(realpathSync(folder), fileURLToPath(FOLDER));
   const overlay = {
     resources: [manifests],

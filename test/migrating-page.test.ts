@@ -1,9 +1,7 @@
 // The transcripts of docs/migrating.md, and of a tool's own page, are what the commands print, for each tool
 // on a small cluster as it leaves one. `UPDATE_README=1 npm test -- test/migrating-page.test.ts` writes them anew.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { OLD_TOOLS } from "../src/migrate/oldtools/old-tool.ts";
 import { OLD_TOOL } from "../src/migrate/oldtools/old-tools.ts";
@@ -14,7 +12,7 @@ import { systemClock } from "../src/kube/time/clock.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { startFaultProxy } from "./support/api-server/fault-proxy.ts";
 import { listBody } from "./support/api-server/list-body.ts";
-import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
+import { kubeConfigFile, kubeConfigFor } from "./support/kube/kubeconfig-text.ts";
 import { FLAGS } from "../src/controller/settings/flags.ts";
 import { ANNOTATION_NAMES } from "../src/controller/annotations/vocabulary.ts";
 import { VERDICTS } from "../src/controller/model/verdicts.ts";
@@ -289,11 +287,7 @@ async function load(t: TestContext, tool: Tool, small: Small): Promise<Loaded> {
     const copy = small.copy(source?.metadata.uid ?? "", uids.get(place) ?? "");
     await post(client, secrets(place), { name: "registry", ...copy }, { data });
   }
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-page-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "kubeconfig");
-  writeFileSync(file, kubeConfigText(access));
-  return Object.assign(loaded, { kubeconfig: file });
+  return Object.assign(loaded, { kubeconfig: kubeConfigFile(t, access) });
 }
 
 type Made = { readonly metadata: { readonly uid: string } };

@@ -2,16 +2,7 @@
 // types, and what its bill of materials lists. A copy of the tree is packed, so the clone stays clean.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -21,6 +12,7 @@ import {
   lockedPackages,
   productionPackages,
 } from "./support/programs/production-packages.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TREE = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
@@ -28,8 +20,7 @@ const { version }: { version: string } = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8"),
 );
 
-const folder = mkdtempSync(join(tmpdir(), "secretcast-package-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOf({ after });
 
 function npm(cwd: string, ...words: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync("npm", words, { cwd, encoding: "utf8" });

@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { eventually } from "./support/time/eventually.ts";
 import { kubectlMissing } from "./support/api-server/kubectl.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const README = new URL("../README.md", import.meta.url);
 const START = "<!-- transcript:start -->\n";
@@ -26,8 +25,7 @@ test("the README's transcript is what kubectl shows on the sandbox", async (t) =
   const missing = kubectlMissing();
   if (missing) return t.skip(missing);
   const kubeconfig = await startDemo(t);
-  const home = mkdtempSync(join(tmpdir(), "secretcast-kubectl-"));
-  t.after(() => rmSync(home, { recursive: true }));
+  const home = folderOf(t);
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig };
   const run = (line: string): string =>
     execFileSync("kubectl", line.split(" ").slice(1), { env, encoding: "utf8", stdio: "pipe" });

@@ -4,17 +4,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -24,10 +14,10 @@ import { givenRelease } from "./support/programs/release-folder.ts";
 import { byTagAlone, unpinnedBases } from "../tools/release/bases.ts";
 import { digestOfArchive, writeLayout } from "../tools/release/oci-layout.ts";
 import { notesOf } from "../tools/release/page.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "secretcast-release-test-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOf({ after });
 const { version }: { version: string } = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8"),
 );

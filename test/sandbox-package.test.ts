@@ -2,8 +2,7 @@
 // client-node, and the controller of the guide with its test, on each Node that the package says it runs on.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import {
@@ -12,11 +11,11 @@ import {
   installPacked,
   readManifest,
 } from "./support/programs/packed-project.ts";
+import { folderOf } from "./support/programs/folder.ts";
 
 const GUIDE = join(import.meta.dirname, "../docs/sandbox.md");
 const CLIENT = "@kubernetes/client-node";
-const folder = mkdtempSync(join(tmpdir(), "secretcast-sandbox-package-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOf({ after });
 
 let project = "";
 before(() => {

@@ -1,21 +1,11 @@
 // The site's links: of pages as they are laid out, and of the pages that were built.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 import { deadLinks } from "../tools/site-links.ts";
 import { layOutPages } from "../tools/site-pages.ts";
-
-function folderOf(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), "site-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
+import { folderOf } from "./support/programs/folder.ts";
 
 test("a link to a page, a heading or a file that is not there is named with its page", (t) => {
   const site = folderOf(t, {

@@ -2,16 +2,10 @@
 // and no more is loaded than a command needs.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-
-function cacheHome(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "start-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { test } from "node:test";
+import { folderOf } from "./support/programs/folder.ts";
 
 function start(home: string, env: NodeJS.ProcessEnv = {}): void {
   const { NODE_COMPILE_CACHE: _tests, ...inherited } = process.env;
@@ -29,7 +23,7 @@ const kept = (folder: string): readonly string[] =>
   existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
 
 test("what Node compiled is kept in the user's cache folder, which nobody else may write", (t) => {
-  const home = cacheHome(t);
+  const home = folderOf(t);
   start(home);
   const first = kept(join(home, "secretcast"));
   assert.ok(first.length > 20, first.join("\n"));
@@ -38,7 +32,7 @@ test("what Node compiled is kept in the user's cache folder, which nobody else m
 });
 
 test("a folder that others may write is not trusted with it", (t) => {
-  const home = cacheHome(t);
+  const home = folderOf(t);
   mkdirSync(join(home, "secretcast"));
   chmodSync(join(home, "secretcast"), 0o777);
   start(home);
@@ -47,13 +41,13 @@ test("a folder that others may write is not trusted with it", (t) => {
 
 test("where nothing can be kept, and where NODE_DISABLE_COMPILE_CACHE says so, it starts as well", (t) => {
   start("/dev/null/nowhere");
-  const home = cacheHome(t);
+  const home = folderOf(t);
   start(home, { NODE_DISABLE_COMPILE_CACHE: "1" });
   assert.deepEqual(kept(join(home, "secretcast")), []);
 });
 
 test("in a pod nothing is written", (t) => {
-  const home = cacheHome(t);
+  const home = folderOf(t);
   start(home, { KUBERNETES_SERVICE_HOST: "127.0.0.1" });
   assert.deepEqual(kept(home), []);
 });

@@ -1,11 +1,9 @@
 // The program as a user starts it: exit codes, and one clear line for wrong input.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
+import { writtenFile } from "../support/kube/kubeconfig-text.ts";
 
 type Result = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -40,14 +38,6 @@ function started(args: readonly string[]): Promise<Result> {
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));
   });
-}
-
-function file(t: TestContext, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-cli-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, "config");
-  writeFileSync(path, text);
-  return path;
 }
 
 async function failsWith(args: readonly string[], line: RegExp, env?: Record<string, string>) {
@@ -125,7 +115,7 @@ test("a wrong value is one line that names the flag, the value and what is right
 });
 
 test("a faulty --copyable-keys is one line that names the key, and nothing starts", async (t) => {
-  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   for (const [given, told] of [
     ["a b", /--copyable-keys: "a b" is wrong: expected a glob over label or annotation keys/],
     ["owner,,", /--copyable-keys: "owner,," has an empty entry/],
@@ -140,7 +130,7 @@ test("a faulty --copyable-keys is one line that names the key, and nothing start
 });
 
 test("a switch takes true and false, and no other word is taken for false", async (t) => {
-  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   for (const words of [
     ["run", `--kubeconfig=${kubeconfig}`, "--dry-run=client"],
     ["run", `--kubeconfig=${kubeconfig}`, "--once="],
@@ -154,7 +144,7 @@ test("a switch takes true and false, and no other word is taken for false", asyn
 });
 
 test("a faulty --source-list or --config-maps is one line that says what would be right, and nothing starts", async (t) => {
-  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   for (const [given, told] of [
     [
       "--source-list=Sources",
@@ -168,7 +158,7 @@ test("a faulty --source-list or --config-maps is one line that says what would b
 });
 
 test("a glob that is none is one line that names the flag and the entry", async (t) => {
-  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   await failsWith(
     ["run", `--kubeconfig=${kubeconfig}`, "--source-namespaces=Team_A"],
     /--source-namespaces: "Team_A"/,
@@ -180,7 +170,7 @@ test("a kubeconfig that does not exist is one line that names it", async () => {
 });
 
 test("a kubeconfig that is broken is one line that names it, without its text", async (t) => {
-  const path = file(t, "apiVersion: [\n  token: hunter2");
+  const path = writtenFile(t, "apiVersion: [\n  token: hunter2");
   const { code, stdout, stderr } = await secretcast(["run", `--kubeconfig=${path}`]);
   assert.equal(code, 1);
   assert.match(stderr, /^secretcast: [^\n]+\n$/);
@@ -189,12 +179,12 @@ test("a kubeconfig that is broken is one line that names it, without its text", 
 });
 
 test("a context that the kubeconfig lacks is one line that names it", async (t) => {
-  const path = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  const path = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   await failsWith(["run", `--kubeconfig=${path}`, "--context=prod"], /prod/);
 });
 
 test("a kubeconfig that points nowhere is one line that names the server", async (t) => {
-  const path = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  const path = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   await failsWith(
     ["run", `--kubeconfig=${path}`],
     /cannot reach the API server http:\/\/127\.0\.0\.1:1: ECONNREFUSED/,

@@ -3,8 +3,7 @@
 // writes the page anew.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -12,6 +11,7 @@ import { startSandbox } from "../../src/sandbox/server.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { atOneAddress } from "../support/programs/command-line.ts";
+import { folderOf } from "../support/programs/folder.ts";
 
 const PAGE = new URL("../../docs/cli.md", import.meta.url);
 const PROGRAM = fileURLToPath(new URL("../../bin/secretcast.js", import.meta.url));
@@ -70,8 +70,7 @@ function steady(page: string): string {
 test("the page of the command line is what each command prints", async (t) => {
   const missing = kubectlMissing();
   if (missing !== undefined) return t.skip(missing);
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-page-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const kubeconfig = await kubeconfigOf(t, folder);
   const page = readFileSync(PAGE, "utf8");
   for (const [, name = "", text = ""] of page.matchAll(FILE))

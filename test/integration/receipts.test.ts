@@ -1,8 +1,7 @@
 // Receipts of the program itself, on the sandbox and on a real API server: each kind of change, changes by
 // others, a process that is killed. Replayed, they are the copies that exist.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
@@ -15,6 +14,7 @@ import {
 } from "../support/receipts/replay-receipts.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { folderOf } from "../support/programs/folder.ts";
 
 const VALUES = ["correct-horse", "battery-staple"];
 const ONE = { password: "correct-horse", user: "ada" };
@@ -33,8 +33,7 @@ type Stage = {
 
 async function stage(t: TestContext): Promise<Stage> {
   const scene = await openScene(t);
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   const path = join(folder, "receipts.jsonl");
   const { kubeconfig: _, ...flags } = scene.flags();
   const start = async (own: FlagValues = {}): Promise<ControllerProcess> => {

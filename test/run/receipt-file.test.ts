@@ -6,7 +6,6 @@ import {
   closeSync,
   constants,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   readSync,
@@ -16,7 +15,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ReceiptOutput } from "../../src/controller/report/receipts/receipt-output.ts";
@@ -24,14 +22,9 @@ import { UsageError } from "../../src/controller/settings/config.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { openReceiptFile } from "../../src/run/receipt-file.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { folderOf } from "../support/programs/folder.ts";
 
 type Opened = { readonly output: ReceiptOutput; readonly failures: string[] };
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 async function open(t: TestContext, path: string, most?: number): Promise<Opened> {
   const failures: string[] = [];
@@ -48,7 +41,7 @@ const holds = (path: string, text: string): Promise<boolean> =>
   eventually(`${path} holds ${JSON.stringify(text)}`, () => readFileSync(path, "utf8") === text);
 
 test("a new file is readable by its owner alone, an existing one is appended to and keeps its mode", async (t) => {
-  const path = join(folder(t), "receipts.jsonl");
+  const path = join(folderOf(t), "receipts.jsonl");
   const first = await open(t, path);
   first.output.write("one\n");
   await first.output.close(20_000);
@@ -61,7 +54,7 @@ test("a new file is readable by its owner alone, an existing one is appended to 
 });
 
 test("a file that was renamed is begun anew at its path, one that was truncated goes on at its start", async (t) => {
-  const path = join(folder(t), "receipts.jsonl");
+  const path = join(folderOf(t), "receipts.jsonl");
   const { output, failures } = await open(t, path);
   output.write("one\n");
   await holds(path, "one\n");
@@ -81,7 +74,7 @@ test("a file that was renamed is begun anew at its path, one that was truncated 
 });
 
 test("a file that cannot be opened is one clear error", async (t) => {
-  const inside = folder(t);
+  const inside = folderOf(t);
   writeFileSync(join(inside, "file"), "");
   mkdirSync(join(inside, "folder"));
   for (const [path, said] of [
@@ -107,7 +100,7 @@ test("on a full disk lines wait, and are lost and counted beyond their limit", a
 });
 
 test("a pipe without a reader blocks nothing, and has the lines when a reader comes", async (t) => {
-  const path = join(folder(t), "pipe");
+  const path = join(folderOf(t), "pipe");
   execFileSync("mkfifo", [path]);
   const { output, failures } = await open(t, path);
   output.write("one\n");
@@ -119,7 +112,7 @@ test("a pipe without a reader blocks nothing, and has the lines when a reader co
 });
 
 test("a reader of a pipe that stops reading blocks nothing, and loses no line within the limit", async (t) => {
-  const path = join(folder(t), "pipe");
+  const path = join(folderOf(t), "pipe");
   execFileSync("mkfifo", [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   t.after(() => closeSync(reader));

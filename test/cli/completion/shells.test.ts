@@ -2,8 +2,7 @@
 // the tab. bash is everywhere; a shell that is not here is skipped with that reason.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
@@ -13,13 +12,13 @@ import {
   shellMissing,
   type PseudoTerminal,
 } from "../../support/programs/pseudo-terminal.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const ROOT = realpathSync(join(import.meta.dirname, "../../.."));
 
 /** A folder with `secretcast` and kubectl's plugins in it, as npm links them. */
 function commands(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-shell-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   for (const name of ["secretcast", "kubectl-secretcast", "kubectl_complete-secretcast"]) {
     const file = join(folder, name);
     writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/bin/${name}.js" "$@"\n`);
@@ -106,8 +105,7 @@ for (const shell of SHELLS)
   });
 
 test("each script is one that its shell reads without a complaint", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-script-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   for (const shell of ["bash", "zsh", "fish"] as const) {
     const { code, stdout } = await commandLine(["completion", shell]);
     assert.equal(code, 0);

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { load } from "js-yaml";
 import { commandLine } from "../../support/programs/command-line.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const TEAMS = `apiVersion: v1
 kind: Namespace
@@ -27,16 +27,6 @@ metadata:
 stringData: { password: hunter2 }
 `;
 
-function folder(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const path = mkdtempSync(join(tmpdir(), "secretcast-plan-"));
-  t.after(() => rmSync(path, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(path, name, ".."), { recursive: true });
-    writeFileSync(join(path, name), text);
-  }
-  return path;
-}
-
 async function fails(args: readonly string[], line: RegExp, stdin?: string): Promise<void> {
   const said = await commandLine(["plan", ...args], stdin === undefined ? {} : { stdin });
   assert.equal(said.code, 1, said.stdout + said.stderr);
@@ -46,7 +36,7 @@ async function fails(args: readonly string[], line: RegExp, stdin?: string): Pro
 }
 
 test("a folder of files is planned: what would be created, by key and label names, exit code 2", async (t) => {
-  const path = folder(t, { "a.yaml": TEAMS, "b.yml": SOURCE, "notes.txt": "no: [yaml" });
+  const path = folderOf(t, { "a.yaml": TEAMS, "b.yml": SOURCE, "notes.txt": "no: [yaml" });
   const { code, stdout, stderr } = await commandLine(["plan", "-f", path]);
   assert.equal(
     stdout,
@@ -66,7 +56,7 @@ create    team-b      registry   secretcast/registry   +password +label:app
 });
 
 test("--exit-code=false makes a 2 a 0; nothing to do is 0 by itself", async (t) => {
-  const path = folder(t, { "a.yaml": TEAMS, "b.yaml": SOURCE });
+  const path = folderOf(t, { "a.yaml": TEAMS, "b.yaml": SOURCE });
   assert.equal((await commandLine(["plan", "-f", path, "--exit-code=false"])).code, 0);
   assert.equal((await commandLine(["plan", "-f", `${path}/a.yaml`])).code, 0);
 });
@@ -94,7 +84,7 @@ test("stdin, several files, Lists, lists of one kind and JSON after JSON are rea
     [a, b, source].map((each) => JSON.stringify(each, undefined, 2)).join("\n"),
     `\ufeff${TEAMS.replaceAll("\n", "\r\n")}---\r\n${SOURCE}`,
   ];
-  const path = folder(t, {});
+  const path = folderOf(t, {});
   for (const [index, stdin] of forms.entries()) {
     const said = await commandLine(["plan", "-f", "-", "-o", "name"], { stdin });
     assert.equal(
@@ -133,7 +123,7 @@ metadata: { name: not-ours }
 
 test("a folder in a folder is for -R, and -n is where an object is that names no namespace", async (t) => {
   const bare = SOURCE.replace("  namespace: secretcast\n", "");
-  const path = folder(t, { "a.yaml": TEAMS, "deep/b.yaml": bare });
+  const path = folderOf(t, { "a.yaml": TEAMS, "deep/b.yaml": bare });
   const plan = async (...more: string[]): Promise<string> =>
     (await commandLine(["plan", "-f", path, "-o", "name", ...more])).stdout;
   assert.equal(await plan("-n", "secretcast"), "");
@@ -163,7 +153,7 @@ test("json and yaml are one List with the verdicts and names, and no value", asy
 });
 
 test("--expect takes what -o yaml printed: as expected is 0, each other verdict is told, with 2", async (t) => {
-  const path = folder(t, { "in/a.yaml": TEAMS, "in/b.yaml": SOURCE });
+  const path = folderOf(t, { "in/a.yaml": TEAMS, "in/b.yaml": SOURCE });
   const plan = ["plan", "-f", `${path}/in`];
   const expected = join(path, "expected.yaml");
   writeFileSync(expected, (await commandLine([...plan, "-o", "yaml"])).stdout);
@@ -214,7 +204,7 @@ test("an empty input has nothing to do", async () => {
 });
 
 test("a file that cannot be read or is no YAML is one line with file, line and column", async (t) => {
-  const path = folder(t, {
+  const path = folderOf(t, {
     "broken.yaml": `${TEAMS}---\nkind: Secret\ndata: [\n  password: hunter2\n`,
     "broken.json": '{"kind": "Secret", "data": {"hunter2": }',
     "text.yaml": "hunter2\n",
@@ -274,7 +264,7 @@ test("a Namespace that files describe twice in the same way is read once, and in
 });
 
 test("flags that contradict each other, or are wrong, are one line that names them", async (t) => {
-  const path = folder(t, {
+  const path = folderOf(t, {
     "a.yaml": TEAMS,
     "wrong.yaml": "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod}]\n",
   });
@@ -352,7 +342,7 @@ binaryData: { store: aHVudGVyMg== }
 
 test("a closed pipe is quiet: who reads no further has what it wants", async (t) => {
   const names = Array.from({ length: 3000 }, (_, at) => TEAMS.replaceAll("team-", `team-${at}`));
-  const path = folder(t, { "a.yaml": names.join("---\n"), "b.yaml": SOURCE });
+  const path = folderOf(t, { "a.yaml": names.join("---\n"), "b.yaml": SOURCE });
   const child = spawn(process.execPath, ["bin/secretcast.js", "plan", "-f", path], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -366,7 +356,7 @@ test("a closed pipe is quiet: who reads no further has what it wants", async (t)
 });
 
 test("files are planned without loading what talks HTTP", async (t) => {
-  const path = folder(t, { "all.yaml": TEAMS + "---\n" + SOURCE });
+  const path = folderOf(t, { "all.yaml": TEAMS + "---\n" + SOURCE });
   const modules = join(path, "modules");
   const loader = ["--import", "./test/support/programs/loaded-modules.ts"];
   const words = ["bin/secretcast.js", "plan", "-f", join(path, "all.yaml")];

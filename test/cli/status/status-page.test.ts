@@ -2,10 +2,9 @@
 // where that cannot be done the status is planned, and says why.
 import assert from "node:assert/strict";
 import { createServer, request as httpRequest } from "node:http";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readConfig } from "../../../src/controller/settings/config.ts";
@@ -16,6 +15,7 @@ import { kubeConfigFor, kubeConfigText } from "../../support/kube/kubeconfig-tex
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene, type Scene } from "../../support/scenes/scene.ts";
 import { eventually } from "../../support/time/eventually.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const POD = "secretcast-5d8f7c9b6-x2k4p";
 const DEPLOYMENTS = "/apis/apps/v1/deployments";
@@ -32,8 +32,7 @@ type Front = {
 
 /** The scene's API server, with a Deployment and a pod before it. */
 async function front(t: TestContext, scene: Scene): Promise<Front> {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-front-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const args = [
     "run",
     "--leader-elect",

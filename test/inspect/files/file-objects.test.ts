@@ -1,21 +1,10 @@
 // Repositories as people clone them: what is a manifest, what is not, and what cannot be read.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { join } from "node:path";
+import { test } from "node:test";
 import { readFileObjects } from "../../../src/inspect/files/file-objects.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
-
-function folder(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), "secretcast-files-"));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), text);
-  }
-  return root;
-}
+import { folderOf } from "../../support/programs/folder.ts";
 
 const SOURCE = `apiVersion: v1
 kind: Secret
@@ -43,7 +32,7 @@ const CLONE = {
 };
 
 test("in a folder what is no manifest is counted, and the manifests are read (C14)", async (t) => {
-  const { objects, passedOver, unread } = await readFileObjects([folder(t, CLONE)], {
+  const { objects, passedOver, unread } = await readFileObjects([folderOf(t, CLONE)], {
     recursive: true,
   });
   assert.deepEqual(
@@ -60,7 +49,7 @@ test("in a folder what is no manifest is counted, and the manifests are read (C1
 });
 
 test("plan -f plans a clone, counts what it passes over, and names all that cannot be read (C14)", async (t) => {
-  const root = folder(t, {
+  const root = folderOf(t, {
     ...CLONE,
     "broken/one.yaml": "apiVersion: v1\nkind: Secret\n  metadata: [\n",
     "broken/two.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: [1]\n",
@@ -71,19 +60,19 @@ test("plan -f plans a clone, counts what it passes over, and names all that cann
   assert.match(stderr, /passed over: .*5 other file/);
   assert.match(stderr, /not read: .*one\.yaml:3:.*: is not YAML/);
   assert.match(stderr, /not read: .*two\.yaml:1: data of Secret default\/x is no mapping/);
-  const sound = await commandLine(["plan", "-f", folder(t, CLONE), "-R"]);
+  const sound = await commandLine(["plan", "-f", folderOf(t, CLONE), "-R"]);
   assert.equal(sound.code, 2);
 });
 
 test("a file that is named by itself must be a manifest (C14)", async (t) => {
-  const root = folder(t, CLONE);
+  const root = folderOf(t, CLONE);
   const { code, stderr } = await commandLine(["plan", "-f", join(root, "chart/values.yaml")]);
   assert.equal(code, 1);
   assert.match(stderr, /values\.yaml:1: has no kind: is it an object of Kubernetes\?/);
 });
 
 test("YAML is read as kubectl reads it: merge keys, and yes and no are no text (C18)", async (t) => {
-  const root = folder(t, {
+  const root = folderOf(t, {
     "merged.yaml": `apiVersion: v1
 kind: Secret
 metadata:
@@ -115,7 +104,7 @@ test("lists that contain each other by aliases are refused in one line (C21)", a
   const bomb = `apiVersion: v1\nkind: List\nx:\n${levels.map((line) => `  ${line}`).join("\n")}\nitems: [*l11]\n`;
   const loop = "&a\napiVersion: v1\nkind: List\nitems: [*a]\n";
   for (const text of [bomb, loop]) {
-    const root = folder(t, { "list.yaml": text });
+    const root = folderOf(t, { "list.yaml": text });
     const { code, stderr } = await commandLine(["plan", "-f", join(root, "list.yaml")]);
     assert.equal(code, 1);
     assert.match(

@@ -1,23 +1,16 @@
 // kubectl's flags on a cluster: where to ask and as whom, and what is said when nobody answers, or not
 // to us. Each is one line, with exit code 1 and without a value.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { answer, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor, kubeConfigText } from "../../support/kube/kubeconfig-text.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene } from "../../support/scenes/scene.ts";
 
 const COMMANDS = ["plan", "status"] as const;
 
 function kubeconfigOf(t: TestContext, url: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-cli-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "config");
-  writeFileSync(file, kubeConfigText(kubeConfigFor(url, { token: "hunter2" })));
-  return file;
+  return kubeConfigFile(t, kubeConfigFor(url, { token: "hunter2" }));
 }
 
 function isOneLine({ code, stderr, stdout }: Said, line: RegExp): void {

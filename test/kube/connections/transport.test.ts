@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createSecureServer } from "node:http2";
 import { createServer as createTlsServer } from "node:https";
 import { connect } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -19,6 +18,7 @@ import type { Certificate } from "../../support/api-server/certificates.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
 import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const get: ApiRequest = { method: "GET", path: "/version", what: "get version" };
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -129,8 +129,7 @@ test("the server is asked and verified by tls-server-name", async (t) => {
 });
 
 test("a CA file that changes is seen, and connections made under the old one are given up", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "ca-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const caFile = join(folder, "ca.crt");
   writeFileSync(caFile, ONE.cert);
   const { port, sockets } = await secure(t, ONE);

@@ -1,11 +1,10 @@
 // Credentials that come from somewhere else than the kubeconfig: files that change, a plugin's
 // certificate, and the auth providers of old kubeconfigs.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -19,14 +18,9 @@ import { FakeClock } from "../../support/time/fake-clock.ts";
 import { answer } from "../../support/api-server/http-server.ts";
 import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), "credentials-"));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
-}
 
 function read(user: Partial<User>, cluster: Partial<Cluster> = {}): Promise<Credentials> {
   const config = kubeConfigFor("https://localhost", user, cluster);
@@ -49,7 +43,7 @@ test("a client certificate that is renewed in its files is shown within ten seco
   const url = await secure(t, (request, response) => {
     answer(response, 200, { shown: (request.socket as TLSSocket).getPeerCertificate().subject });
   });
-  const [certFile, keyFile] = [join(folder(t), "cert"), join(folder(t), "key")];
+  const [certFile, keyFile] = [join(folderOf(t), "cert"), join(folderOf(t), "key")];
   const renew = ({ cert, key }: typeof ONE): void => {
     writeFileSync(certFile, cert);
     writeFileSync(keyFile, key);
@@ -67,7 +61,7 @@ test("a client certificate that is renewed in its files is shown within ten seco
 });
 
 test("a file that cannot be read is named, whatever it is for", async (t) => {
-  const none = join(folder(t), "none");
+  const none = join(folderOf(t), "none");
   const cases = [
     [read({}, { caFile: none }), `file "${none}" cannot be read (ENOENT)`],
     [read({ certFile: none }), `file "${none}" cannot be read (ENOENT)`],

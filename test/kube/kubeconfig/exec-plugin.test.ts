@@ -2,8 +2,7 @@
 // long they run, and what is said of one that fails.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { CredentialCache, CredentialsError } from "../../../src/kube/kubeconfig/credentials.ts";
@@ -18,13 +17,13 @@ import {
 import { commandLine } from "../../support/programs/command-line.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const V1 = "client.authentication.k8s.io/v1";
 
 /** A plugin that leaves a line with what it was told in a file, and then runs `script`. */
 function plugin(t: TestContext, script = 'answer({ token: "t" })') {
-  const folder = mkdtempSync(join(tmpdir(), "plugin-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const [command, log] = [join(folder, "get-token"), join(folder, "log")];
   writeFileSync(log, "");
   writeFileSync(

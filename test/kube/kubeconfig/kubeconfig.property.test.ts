@@ -2,14 +2,14 @@
 // TLS settings, credentials and namespace. Where kubectl and client-node differ, kubectl decides
 // (test/cluster/kubeconfig.test.ts), and such files are not generated here.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { KubeConfig } from "@kubernetes/client-node";
 import * as fc from "fast-check";
 import { dump } from "js-yaml";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "200");
 
@@ -67,8 +67,7 @@ const kubeconfigs = fc.record({
 });
 
 test("a kubeconfig names the same server, credentials and namespace for client-node and for us (T18)", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-oracle-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const file = join(folder, "config");
   fc.assert(
     fc.property(kubeconfigs, fc.boolean(), (config, asJson) => {

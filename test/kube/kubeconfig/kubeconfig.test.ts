@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { KubeConfigError } from "../../../src/kube/kubeconfig/kubeconfig-error.ts";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), "kubeconfig-"));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
-}
+import { folderOf } from "../../support/programs/folder.ts";
 
 const TWO = `
 apiVersion: v1
@@ -39,7 +33,7 @@ contexts:
 `;
 
 function written(t: TestContext, text: string, name = "config"): string {
-  const file = join(folder(t), name);
+  const file = join(folderOf(t), name);
   writeFileSync(file, text);
   return file;
 }
@@ -177,7 +171,7 @@ test("each wrong kubeconfig is one clear line that names the file and quotes no 
     [TWO.replace("https://one", "one"), undefined, /server "one:6443", which is no http\(s\) URL$/],
   ];
   for (const [text, context, message] of cases) {
-    const kubeconfig = text === undefined ? join(folder(t), "none") : written(t, text);
+    const kubeconfig = text === undefined ? join(folderOf(t), "none") : written(t, text);
     assert.throws(
       () => loadKubeConfig({ kubeconfig, context }),
       (error) => {
@@ -200,20 +194,20 @@ test("files in KUBECONFIG merge as kubectl does: the first to name a thing wins,
       .replace("name: u2", "name: extra")
       .concat("- { name: of-two-only, context: { cluster: c1, user: extra } }\n"),
   );
-  const list = [join(folder(t), "none"), one, two].join(":");
+  const list = [join(folderOf(t), "none"), one, two].join(":");
   const config = loadKubeConfig({ env: { KUBECONFIG: list } });
   assert.equal(config.cluster.server, "https://one:6443");
   assert.equal(config.user.name, "u1");
   const extra = loadKubeConfig({ env: { KUBECONFIG: list }, context: "of-two-only" });
   assert.deepEqual([extra.cluster.server, extra.user.name], ["https://one:6443", "extra"]);
   assert.throws(
-    () => loadKubeConfig({ env: { KUBECONFIG: join(folder(t), "none") } }),
+    () => loadKubeConfig({ env: { KUBECONFIG: join(folderOf(t), "none") } }),
     /does not exist$/,
   );
 });
 
 test("without anything named the file in the home folder is taken, and none at all is one line", (t) => {
-  const home = folder(t);
+  const home = folderOf(t);
   assert.throws(() => loadKubeConfig({ env: { HOME: home } }), {
     message: `no kubeconfig: not in a cluster, KUBECONFIG is not set, and "${home}/.kube/config" does not exist; name one with --kubeconfig`,
   });
@@ -223,7 +217,7 @@ test("without anything named the file in the home folder is taken, and none at a
 });
 
 test("in a pod the service account is taken, and what it lacks is one line", (t) => {
-  const root = folder(t);
+  const root = folderOf(t);
   const account = join(root, "var/run/secrets/kubernetes.io/serviceaccount");
   mkdirSync(account, { recursive: true });
   const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };

@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -15,6 +14,7 @@ import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file
 import type { KubeConfigOptions } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { ONE, TWO } from "../../support/api-server/certificates.ts";
 import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -26,7 +26,7 @@ type Ended = {
 
 /** Runs a program to its end; answers with the packages that it loaded anything of. */
 async function run(t: TestContext, words: readonly string[]): Promise<Ended> {
-  const list = join(folder(t), "modules");
+  const list = join(folderOf(t), "modules");
   const args = ["--import", "./test/support/programs/loaded-modules.ts", ...words];
   const env = { ...process.env, LOADED_MODULES: list };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"] });
@@ -38,12 +38,6 @@ async function run(t: TestContext, words: readonly string[]): Promise<Ended> {
     loaded: [...new Set(Array.from(packages, ([, name = ""]) => name))],
     files: text.split("\n"),
   };
-}
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), "lean-"));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
 }
 
 type Heard = { readonly port: number; readonly credentials: readonly string[] };
@@ -65,7 +59,7 @@ async function listen(t: TestContext): Promise<Heard> {
 
 test("a service account and every user without a plugin are served without loading client-node", async (t) => {
   const { port, credentials } = await listen(t);
-  const files = folder(t);
+  const files = folderOf(t);
   const at = (name: string, text: string): string => {
     writeFileSync(join(files, name), text);
     return join(files, name);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -15,6 +14,7 @@ import { FakeClock } from "../../support/time/fake-clock.ts";
 import { failure } from "../../support/kube/failure.ts";
 import { answer, bodyOf, serve } from "../../support/api-server/http-server.ts";
 import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const HIDDEN = "aGlkZGVuLXZhbHVl";
 
@@ -266,8 +266,7 @@ test("large answers to refused requests do not pin connections", async (t) => {
 });
 
 test("a rotated token file serves at once after a 401, and within ten seconds without one", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "token-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const tokenFile = join(folder, "token");
   writeFileSync(tokenFile, "one\n");
   const clock = new FakeClock();
@@ -295,8 +294,7 @@ test("a rotated token file serves at once after a 401, and within ten seconds wi
 });
 
 test("an exec plugin runs once for many requests, again after a 401, and its stderr stays out of errors", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "exec-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const runs = join(folder, "runs");
   const script = `
     const fs = require("node:fs");

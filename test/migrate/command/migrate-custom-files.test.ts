@@ -1,22 +1,10 @@
 // `migrate -f` on repositories with rules in resources of their own: External Secrets and projection.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
-
-type Files = Readonly<Record<string, string>>;
-
-function repository(t: TestContext, files: Files): string {
-  const root = mkdtempSync(join(tmpdir(), "secretcast-custom-"));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), text);
-  }
-  return root;
-}
+import { folderOf } from "../../support/programs/folder.ts";
 
 function migrated(root: string, tool: string, ...more: readonly string[]): Promise<Said> {
   return commandLine(["migrate", "--from", tool, "-f", root, "-R", ...more]);
@@ -67,7 +55,7 @@ test("a rule of External Secrets is written into the manifest of its source, and
     "base/secret.yaml": SECRET,
     "base/rule.yaml": `${STORE}---\n${EXTERNAL}`,
   };
-  const root = repository(t, files);
+  const root = folderOf(t, files);
   const { code, stderr } = await migrated(root, "external-secrets", "--write", "--yes");
   assert.equal(code, 0, stderr);
   const text = readFileSync(join(root, "base/secret.yaml"), "utf8");
@@ -89,7 +77,7 @@ test("--print-patches prints the annotations of a source for kustomize", async (
     "  namespace: vault\n",
     '  namespace: vault\n  annotations: {projection.sh/projectable: "true"}\n',
   );
-  const root = repository(t, {
+  const root = folderOf(t, {
     "ns.yaml": NAMESPACES,
     "secret.yaml": consenting,
     "rule.yaml": PROJECTED,
@@ -111,7 +99,7 @@ for (const [tool, rule, lines] of [
   ],
 ] as const) {
   test(`${tool}: a source that is in no file is named with the lines to give it`, async (t) => {
-    const root = repository(t, { "ns.yaml": NAMESPACES, "rule.yaml": rule });
+    const root = folderOf(t, { "ns.yaml": NAMESPACES, "rule.yaml": rule });
     const { code, stderr } = await migrated(root, tool);
     assert.equal(code, 2);
     assert.ok(
@@ -129,7 +117,7 @@ for (const [tool, rule] of [
 ] as const) {
   test(`${tool}: a template with a rule is named as not edited, and stays as it is`, async (t) => {
     const template = rule.replace("name: registry", 'name: {{ include "app.name" . }}');
-    const root = repository(t, {
+    const root = folderOf(t, {
       "charts/app/Chart.yaml": "name: app\n",
       "charts/app/templates/rule.yaml": template,
     });
@@ -143,7 +131,7 @@ for (const [tool, rule] of [
 test("two layers of one rule are named, and neither is moved", async (t) => {
   const other = PROJECTED.replace("[team-a]", "[vault]");
   const files = { "ns.yaml": NAMESPACES, "a/rule.yaml": PROJECTED, "b/rule.yaml": other };
-  const { code, stderr } = await migrated(repository(t, files), "projection");
+  const { code, stderr } = await migrated(folderOf(t, files), "projection");
   assert.equal(code, 2);
   assert.match(stderr, /ClusterProjection registry is at .*a\/rule\.yaml.* and .*b\/rule\.yaml/);
 });

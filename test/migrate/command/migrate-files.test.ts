@@ -1,12 +1,12 @@
 // `migrate -f`: what a move would make of a dump of a cluster, without one.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 import { commandLine } from "../../support/programs/command-line.ts";
 import { OLD_TOOLS, RETIRED_TOOLS } from "../../../src/migrate/oldtools/old-tool.ts";
 import { worldObjects, WORLDS, worldVerdicts } from "../../support/worlds/world.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 type List = {
   readonly apiVersion: string;
@@ -404,16 +404,6 @@ data: {token: b25l}
 ${more}`;
 }
 
-function repository(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), "secretcast-clone-"));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), text);
-  }
-  return root;
-}
-
 function migrated(root: string, tool: string, ...more: readonly string[]) {
   return commandLine(["migrate", "--from", tool, "-f", root, "-R", ...more]);
 }
@@ -426,7 +416,7 @@ test("the rule of one cluster is never written into the manifest of another (C1)
     "base/bare.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {namespace: platform, name: bare}\n",
     "overlay/bare.yaml": manifest("platform", "bare", "prod-a"),
   };
-  const root = repository(t, files);
+  const root = folderOf(t, files);
   const { code, stderr } = await migrated(root, "replicator", "--write", "--yes");
   assert.equal(code, 2);
   assert.match(
@@ -451,7 +441,7 @@ test("a manifest that SOPS signs, a generated one and a vendored one stay untouc
     "vendor/x.yaml": manifest("platform", "vendored", "team-a"),
     "plain.yaml": manifest("platform", "plain", "team-a"),
   };
-  const root = repository(t, files);
+  const root = folderOf(t, files);
   const { code, stderr } = await migrated(root, "replicator", "--write", "--yes");
   assert.equal(code, 2);
   assert.match(
@@ -470,7 +460,7 @@ test("a Secret of another group is none, in files and in their edits (C8)", asyn
     "apiVersion: v1",
     "apiVersion: vault.example.com/v1",
   );
-  const root = repository(t, { "x.yaml": foreign });
+  const root = folderOf(t, { "x.yaml": foreign });
   const { code, stdout } = await migrated(root, "replicator", "--write", "--yes");
   assert.equal(code, 0);
   assert.equal(readFileSync(join(root, "x.yaml"), "utf8"), foreign);
@@ -479,7 +469,7 @@ test("a Secret of another group is none, in files and in their edits (C8)", asyn
 
 test("an annotation that is no text is named, as the API server would refuse it (C18)", async (t) => {
   const bare = manifest("platform", "x", "true").replace(`"true"`, "true");
-  const { code, stderr } = await migrated(repository(t, { "x.yaml": bare }), "replicator");
+  const { code, stderr } = await migrated(folderOf(t, { "x.yaml": bare }), "replicator");
   assert.equal(code, 2);
   assert.match(
     stderr,
@@ -578,7 +568,7 @@ spec: {tls: [{secretName: made}]}
 
 for (const [kind, [text, path]] of Object.entries(CREATORS)) {
   test(`a rule in the template of a ${kind} is named with the line to type, and the exit code is 2 (C2)`, async (t) => {
-    const { code, stderr } = await migrated(repository(t, { "x.yaml": text }), "replicator");
+    const { code, stderr } = await migrated(folderOf(t, { "x.yaml": text }), "replicator");
     assert.equal(code, 2);
     assert.match(
       stderr,
@@ -639,7 +629,7 @@ for (const [what, files, problem] of [
   test(`a rule in ${what} is named, the exit code is 2, and no file changes (C2, C14)`, async (t) => {
     const own = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n";
     const all: Readonly<Record<string, string>> = { "n.yaml": own, ...files };
-    const root = repository(t, all);
+    const root = folderOf(t, all);
     for (const more of [[], ["--write", "--yes"]]) {
       const { code, stderr } = await migrated(root, "replicator", ...more);
       assert.match(stderr, problem);
@@ -658,7 +648,7 @@ metadata:
   name: registry
   annotations: {replicator.v1.mittwald.de/replicate-from: platform/registry}
 `;
-  const { code, stderr } = await migrated(repository(t, { "x.yaml": mirror }), "replicator");
+  const { code, stderr } = await migrated(folderOf(t, { "x.yaml": mirror }), "replicator");
   assert.equal(code, 2);
   assert.match(
     stderr,
@@ -676,7 +666,7 @@ metadata:
 type: ${type}
 ${data}
 `;
-  const root = repository(t, {
+  const root = folderOf(t, {
     "tls.yaml": mirror("tls", "kubernetes.io/tls", 'data: {tls.crt: "", tls.key: ""}'),
     "opaque.yaml": mirror("opaque", "Opaque", ""),
   });
@@ -718,7 +708,7 @@ test("what is different for mirrors is said where there are some, and placeholde
 test("a Namespace of several layers is one namespace with the labels of all (C1)", async (t) => {
   const namespace = (name: string, labels: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: {${labels}}}\n`;
-  const root = repository(t, {
+  const root = folderOf(t, {
     "a.yaml": namespace("team-a", "tls: wildcard"),
     "a2.yaml": namespace("team-a", ""),
     "b.yaml": namespace("team-b", "x: z"),
@@ -740,7 +730,7 @@ test("a Namespace of several layers is one namespace with the labels of all (C1)
 
 test("a rule in a comment of a file that is not a manifest is not one (C14)", async (t) => {
   const files = { "values.yaml": `# ${RULE}\nx: 1\n`, "n.yaml": CERTIFICATE.replace(RULE, "a: b") };
-  const { code, stderr } = await migrated(repository(t, files), "replicator");
+  const { code, stderr } = await migrated(folderOf(t, files), "replicator");
   assert.equal(code, 0, stderr);
 });
 
@@ -749,7 +739,7 @@ test("what --write would not edit is named without --write too, with the same ex
     "sealed.yaml": manifest("platform", "sealed", "team-a", "sops: {mac: x}\n"),
     "list.yaml": `apiVersion: v1\nkind: SecretList\nitems:\n- metadata:\n    namespace: platform\n    name: x\n    annotations: {${TO}: team-a}\n`,
   };
-  const root = repository(t, files);
+  const root = folderOf(t, files);
   for (const more of [[], ["--write", "--yes"]]) {
     const { code, stderr } = await migrated(root, "replicator", ...more);
     assert.match(stderr, /sealed\.yaml: Secret platform\/sealed is signed by SOPS/);
@@ -774,7 +764,7 @@ metadata:
   annotations: {reflector.v1.k8s.emberstack.com/reflection-allowed: "true"}
 data: {token: b25l}
 `;
-  const root = repository(t, { "mirror.yaml": mirror, "source.yaml": source });
+  const root = folderOf(t, { "mirror.yaml": mirror, "source.yaml": source });
   const { stdout } = await migrated(root, "reflector", "--print-patches");
   assert.match(stdout, /secretcast\.io\/from: platform\/registry/);
 });

@@ -1,10 +1,10 @@
 // `migrate --from kyverno -f`: a repository as it is cloned.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 import { commandLine } from "../../support/programs/command-line.ts";
+import { folderOf } from "../../support/programs/folder.ts";
 
 const SECRET = `# The registry of all teams.
 apiVersion: v1
@@ -52,22 +52,11 @@ spec:
   rules: []
 `;
 
-function repository(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-kyverno-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    const file = join(folder, name);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
-  return folder;
-}
-
 const FROM = ["migrate", "--from", "kyverno"] as const;
 
 test("the annotations of a rule are put into the manifest of its source, and the policy stays", async (t) => {
   const rules = policy("share", RULE);
-  const folder = repository(t, {
+  const folder = folderOf(t, {
     "secret.yaml": SECRET,
     "policy.yaml": rules,
     "other.yaml": OTHER_POLICY,
@@ -90,7 +79,7 @@ test("a policy of a Helm chart is named and not guessed, whether its template is
     "unquoted",
     RULE.replace("namespace: platform", "namespace: {{ .Values.from }}"),
   );
-  const folder = repository(t, {
+  const folder = folderOf(t, {
     "secret.yaml": SECRET,
     "chart/templates/quoted.yaml": quoted,
     "chart/templates/unquoted.yaml": unquoted,
@@ -105,7 +94,7 @@ test("a policy of a Helm chart is named and not guessed, whether its template is
 });
 
 test("a policy that a repository contains twice is not taken for one of them", async (t) => {
-  const folder = repository(t, {
+  const folder = folderOf(t, {
     "secret.yaml": SECRET,
     "eu/policy.yaml": policy("share", RULE),
     "us/policy.yaml": policy("share", RULE.replace("team-*", "us-*")),
@@ -119,7 +108,7 @@ test("a policy that a repository contains twice is not taken for one of them", a
 });
 
 test("--print-patches prints the annotations, and first the edit that keeps Kyverno from deleting copies", async (t) => {
-  const folder = repository(t, { "secret.yaml": SECRET, "policy.yaml": policy("share", RULE) });
+  const folder = folderOf(t, { "secret.yaml": SECRET, "policy.yaml": policy("share", RULE) });
   const { code, stdout } = await commandLine([...FROM, "-f", folder, "--print-patches"]);
   assert.equal(code, 0);
   const [first = "", ...rest] = stdout.split("\n");
@@ -135,7 +124,7 @@ test("a source that something else creates is an entry of the source list with -
     "metadata:\n",
     "metadata:\n  annotations:\n    argocd.argoproj.io/tracking-id: platform\n",
   );
-  const folder = repository(t, { "secret.yaml": made, "policy.yaml": policy("share", RULE) });
+  const folder = folderOf(t, { "secret.yaml": made, "policy.yaml": policy("share", RULE) });
   const { code, stdout } = await commandLine([...FROM, "-f", folder, "--by-list"]);
   assert.equal(code, 0);
   assert.match(
@@ -151,7 +140,7 @@ const OF_MAPS = policy("share-maps", RULE.replace("kind: Secret", "kind: ConfigM
 
 test("the annotations of a rule for a ConfigMap are put into its manifest, and not into that of a Secret of its name", async (t) => {
   const files = { "secret.yaml": SECRET, "map.yaml": CONFIG_MAP, "policy.yaml": OF_MAPS };
-  const folder = repository(t, files);
+  const folder = folderOf(t, files);
   const { code, stderr } = await commandLine([...FROM, "-f", folder, "--write", "--yes"]);
   assert.equal(code, 0, stderr);
   assert.match(stderr, /flag of the controller: --config-maps\n/);
@@ -166,7 +155,7 @@ test("a plan, a patch and an entry of the source list say that they are of a Con
     "metadata:\n",
     "metadata:\n  annotations:\n    argocd.argoproj.io/tracking-id: platform\n",
   );
-  const folder = repository(t, { "map.yaml": made, "policy.yaml": OF_MAPS });
+  const folder = folderOf(t, { "map.yaml": made, "policy.yaml": OF_MAPS });
   const plan = await commandLine([...FROM, "-f", folder]);
   assert.equal(plan.code, 0, plan.stderr);
   assert.match(plan.stdout, /\nConfigMap platform\/registry +annotate /);

@@ -1,9 +1,10 @@
 // A kubeconfig for a server on loopback, in memory or in a file.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
 import type { KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import type { Ending } from "../api-server/fault-proxy.ts";
+import { folderOf } from "../programs/folder.ts";
 
 export function kubeConfigFor(
   server: string,
@@ -58,8 +59,6 @@ export function kubeConfigText({ cluster, user }: KubeConfig): string {
   });
 }
 
-type Ending = { after(end: () => Promise<void>): void };
-
 /** The path of a file with it, which is deleted when the test, or whatever it is for, has ended. */
 export function kubeConfigFile(t: Ending, config: KubeConfig): string {
   return writtenFile(t, kubeConfigText(config));
@@ -67,8 +66,7 @@ export function kubeConfigFile(t: Ending, config: KubeConfig): string {
 
 /** The same with a text of the test's own. */
 export function writtenFile(t: Ending, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-kubeconfig-"));
-  t.after(async () => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const path = join(folder, "config");
   writeFileSync(path, text, { mode: 0o600 });
   return path;

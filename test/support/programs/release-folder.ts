@@ -2,11 +2,11 @@
 // once for all that install from it, else made here.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Ending } from "../api-server/fault-proxy.ts";
+import { folderOf } from "./folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -27,8 +27,7 @@ export function givenRelease(): string | undefined {
 export function releaseFolder(t: Ending, ...more: readonly string[]): string {
   const given = givenRelease();
   if (given !== undefined) return given;
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-release-"));
-  t.after(async () => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   const out = join(folder, "made");
   const words = ["run", "--silent", "release", "--", "--dry-run", "--out", out, ...more];
   const { status, stderr } = spawnSync("npm", words, { cwd: ROOT, encoding: "utf8" });

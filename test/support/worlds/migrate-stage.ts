@@ -1,12 +1,10 @@
 // A recorded world and the command line of an administrator that comes through a proxy.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { sharedCluster } from "../api-server/cluster.ts";
 import { startFaultProxy, type FaultProxy } from "../api-server/fault-proxy.ts";
 import { listBody } from "../api-server/list-body.ts";
-import { kubeConfigFor, kubeConfigText } from "../kube/kubeconfig-text.ts";
+import { kubeConfigFile, kubeConfigFor } from "../kube/kubeconfig-text.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 import { openScene, type Scene } from "../scenes/scene.ts";
 import { WorldScene } from "./world-scene.ts";
@@ -29,10 +27,7 @@ export async function openMigrateStage(t: TestContext, world: WorldName): Promis
     const body = path.endsWith("/deployments") ? none : stage.customList(path);
     return body === undefined ? undefined : { kind: "answer", status: 200, body };
   };
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-migrate-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)));
+  const kubeconfig = kubeConfigFile(t, kubeConfigFor(proxy.url));
   const migrate: MigrateStage["migrate"] = (...args) => {
     const words = args.filter((each) => typeof each === "string");
     const around = args.find((each) => typeof each !== "string");

@@ -1,12 +1,12 @@
 // Manifests in a repository get the new annotations, and keep every other byte.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadAll } from "js-yaml";
 import { editManifest } from "../../../../src/migrate/command/manifests/edit-manifests.ts";
 import { commandLine } from "../../../support/programs/command-line.ts";
+import { folderOf } from "../../../support/programs/folder.ts";
 
 const MANIFEST = `# Our pull secret.
 apiVersion: v1
@@ -28,8 +28,7 @@ metadata: {name: team-a}   # the first
 `;
 
 test("-f DIR --write puts the annotations in, keeps comments and every other byte, and prints the diff", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-manifests-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const file = join(folder, "registry.yaml");
   writeFileSync(file, MANIFEST);
   const args = ["migrate", "--from", "replicator", "-f", folder, "--write"];
@@ -65,8 +64,7 @@ test("-f DIR --write puts the annotations in, keeps comments and every other byt
 });
 
 test("-f DIR --write --by-list tells the entries that it does not write, and the exit code says so", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-manifests-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const made = MANIFEST.replace(
     "metadata:\n",
     "metadata:\n    labels: {kustomize.toolkit.fluxcd.io/name: apps}\n",
