@@ -50,7 +50,7 @@ export async function openListing(t: TestContext): Promise<Listing> {
 }
 
 /** The rights that the manifests give in the namespace of an installation. */
-export async function grant({ api }: Scene, namespace: string): Promise<void> {
+async function grant({ api }: Scene, namespace: string): Promise<void> {
   const metadata = { name: "list", namespace };
   const rule = {
     apiGroups: [""],
