@@ -32,7 +32,12 @@ export function buildController(
     leadership: () => leadership,
     changes,
   });
-  const cluster: ClusterWatch = watchCluster(config, settings, { ...parts, journal });
+  const onListedAgain = (): void => controller.listedAgain();
+  const cluster: ClusterWatch = watchCluster(config, settings, {
+    ...parts,
+    journal,
+    onListedAgain,
+  });
   const { caches, watches } = cluster;
   const leadership: Leadership = createLeadership(config, parts, memory, () => watches.relist());
   const { elector } = leadership;
@@ -60,7 +65,7 @@ export function buildController(
   const { reachability } = client;
   const { events } = reporters;
   const graceMs = Math.max(settings.deleteGraceMs, settings.sourceGraceMs);
-  const controller = new Controller(
+  const controller: Controller = new Controller(
     { ...parts, watches, sync, elector, record, events, reachability, queueMetrics: metrics.queue },
     { resyncMs: config.resyncMs, once: config.once, graceMs },
   );

@@ -18,7 +18,7 @@ import type { Log } from "../report/log.ts";
 import { Once } from "./once.ts";
 import type { Sync } from "./sync.ts";
 import type { SyncResult } from "./sync-result.ts";
-import type { WatchHandlers, Watches } from "./watches.ts";
+import type { Watches } from "./watches.ts";
 import type { ReservationRecord } from "../writes/reservation-record.ts";
 
 export type ControllerDeps = {
@@ -26,7 +26,7 @@ export type ControllerDeps = {
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
   /** What the last process left to do. Undefined if nothing is written. */
-  readonly record?: Pick<ReservationRecord, "load" | "close"> | undefined;
+  readonly record?: Pick<ReservationRecord, "load" | "loading" | "close"> | undefined;
   readonly events: Pick<EventRecorder, "close"> | undefined;
   readonly reachability: Reachability;
   readonly clock: Clock;
@@ -109,6 +109,12 @@ export class Controller {
     }
   }
 
+  /** A watch has listed again, maybe from a restored etcd, whose Lease has the reservations of its own time. */
+  listedAgain(): void {
+    if (!this.#working) return;
+    void this.#deps.record?.load().then((isNew) => isNew && this.#enqueue(true));
+  }
+
   /** Problems that a restart may fix, as text. */
   live(): readonly string[] {
     const { watches, clock, elector, sync } = this.#deps;
@@ -134,7 +140,12 @@ export class Controller {
   #listen(): void {
     const { watches, sync } = this.#deps;
     watches.listen({
-      object: (...change) => this.#object(...change),
+      // A standby replica remembers nothing. Leading starts with a sync of the whole cluster state.
+      object: (kind, old, object, ownWrite) => {
+        if (ownWrite || !this.#working) return;
+        const concern = sync.events.concerns(kind, old, object);
+        if (concern !== "no") this.#enqueue(concern === "urgent");
+      },
       namespace: (name, before) => {
         sync.events.namespaceChanged(name, before);
         this.#enqueue(true);
@@ -148,15 +159,7 @@ export class Controller {
     sync.whenLate(() => this.#enqueue(false));
   }
 
-  // A standby replica remembers nothing. Leading starts with a sync of the whole cluster state.
-  #object(...[kind, old, object, ownWrite]: Parameters<WatchHandlers["object"]>): void {
-    if (ownWrite || !this.#working) return;
-    const concern = this.#deps.sync.events.concerns(kind, old, object);
-    if (concern !== "no") this.#enqueue(concern === "urgent");
-  }
-
-  // An event requests a sync. An urgent event does not wait for the distance. A standby replica requests
-  // nothing, because leading starts with a sync.
+  // An event requests a sync. An urgent event does not wait for the distance.
   #enqueue(urgent: boolean): void {
     if (!this.#working) return;
     const { clock, sync } = this.#deps;
@@ -204,6 +207,7 @@ export class Controller {
     log.info({}, "started worker");
     this.#queue.add(SYNC_KEY);
     for (let item = await this.#queue.get(); !item.shutdown; item = await this.#queue.get()) {
+      await record?.loading;
       await this.#process();
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
@@ -251,16 +255,12 @@ export class Controller {
   #schedule(result: SyncResult): void {
     const { clock, watches, sync } = this.#deps;
     const { settled, dueMs, ok } = result;
-    const rows = sync.newestPlan?.rows ?? [];
-    const leftMs = this.#once?.leftMs(result, watches.listPending, rows);
+    const leftMs = this.#once?.leftMs(result, watches.listPending, sync.newestPlan?.rows ?? []);
     if (leftMs === 0) {
       this.#ended = ok ? "converged" : "unconverged";
       return;
     }
-    if (!settled) {
-      this.#queue.add(SYNC_KEY);
-      return;
-    }
+    if (!settled) return this.#queue.add(SYNC_KEY);
     if (leftMs !== undefined) this.#queue.addAfter(SYNC_KEY, leftMs);
     // An immediate add cancels a pending delay, so each sync sets its own delay again.
     if (dueMs !== undefined) this.#queue.addAfter(SYNC_KEY, Math.max(0, dueMs));

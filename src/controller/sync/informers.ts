@@ -32,6 +32,8 @@ export type InformerDeps = {
   readonly listState: (kind: ObjectKind) => ListState;
   /** Called at each change of what a cache of objects shows. Undefined if nobody follows it. */
   readonly onShown?: ShownListener | undefined;
+  /** Called before any list but an informer's first is used. It may be of a restored etcd. */
+  readonly onListedAgain?: (() => void) | undefined;
   /** Called when one Namespace is read by GET from now on, or watched again. */
   readonly onNamespaceReads?: (active: boolean) => void;
 };
@@ -102,7 +104,7 @@ export function createInformers(
   contexts: ReadContexts,
   only: string | undefined,
 ): Informers {
-  const { client, clock, metrics, lines } = deps;
+  const { client, clock, metrics, lines, onListedAgain } = deps;
   const objectsOf = (context: ReadContext): ObjectWatch => {
     const { resource, fieldSelector, kind } = context.kind;
     const { plural } = resource;
@@ -119,6 +121,7 @@ export function createInformers(
         metrics: metrics.watch(plural),
         ...toldBy(lines, plural),
       });
+      if (onListedAgain) informer.store.whenReplaced(onListedAgain);
       if (onShown) informer.store.whenShown((old, now) => onShown(kind, old, now));
       return informer;
     };
@@ -146,6 +149,7 @@ export function createInformers(
     single: only === undefined ? undefined : { name: only, onReads: deps.onNamespaceReads },
     ...toldBy(lines, NAMESPACES.plural),
   });
+  if (onListedAgain) namespaces.store.whenReplaced(onListedAgain);
   const objects = new Map(
     contexts.map((context) => [context.kind.kind, objectsOf(context)] as const),
   );

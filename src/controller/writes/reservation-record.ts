@@ -2,7 +2,8 @@
 // the controller's Lease. Promises:
 // - reserve() resolves when the reservation is on the Lease.
 // - One request is in flight at a time and contains all waiting reservations.
-// - The Lease's reservations are read before the first sync and are never overwritten unread.
+// - The Lease's reservations are read before the first sync and after each later list, which may be of a
+//   restored etcd. They are never overwritten unread.
 // - A quiet cluster sees no write.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { sleep, type Clock, type Timer } from "../../kube/time/clock.ts";
@@ -38,6 +39,9 @@ const FIRST_READ_MS = 10_000;
 const READ_AGAIN_MS = 1000;
 const SAVE_AGAIN_MS = 5000;
 const LAST_SAVE_MS = 2000;
+const UNREAD = Symbol("unread");
+/** No version of the reservations. */
+const NOT_SAVED = -1;
 /** Errors that a retry does not change. */
 const SETTLED: ReadonlySet<string> = new Set(["forbidden", "unauthorized", "notFound", "invalid"]);
 
@@ -46,7 +50,10 @@ export class ReservationRecord {
   readonly #reservations: Reservations;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
-  #read = false;
+  /** The read in progress. */
+  loading: Promise<boolean> | undefined;
+  /** What was last read from the Lease or written to it. */
+  #known: string | undefined | typeof UNREAD = UNREAD;
   /** Version of the reservations that is on the Lease. */
   #savedVersion = 0;
   #saving: Promise<void> | undefined;
@@ -63,17 +70,12 @@ export class ReservationRecord {
     return this.#annotation.where;
   }
 
-  /** Reads what an earlier process left. Gives up after ten seconds. The next save then reads it. */
-  async load(signal: AbortSignal): Promise<void> {
-    const end = this.#clock.monotonic() + FIRST_READ_MS;
-    while (!signal.aborted && !this.#read && this.#clock.monotonic() < end) {
-      try {
-        this.#take(await this.#annotation.read(signal));
-      } catch (error) {
-        if (error instanceof ApiError && SETTLED.has(error.kind)) return;
-        await sleep(this.#clock, READ_AGAIN_MS, signal);
-      }
-    }
+  /**
+   * Reads what an earlier process or a restored etcd left. Gives up after ten seconds. The next save then reads it.
+   * Resolves to whether that was not known yet.
+   */
+  load(signal: AbortSignal = this.#closed.signal): Promise<boolean> {
+    return (this.loading ??= this.#load(signal).finally(() => (this.loading = undefined)));
   }
 
   async reserve(reservation: Reservation): Promise<void> {
@@ -104,6 +106,19 @@ export class ReservationRecord {
     this.#closed.abort();
   }
 
+  async #load(signal: AbortSignal): Promise<boolean> {
+    const end = this.#clock.monotonic() + FIRST_READ_MS;
+    while (!signal.aborted && this.#clock.monotonic() < end) {
+      try {
+        return this.#take(await this.#annotation.read(signal));
+      } catch (error) {
+        if (error instanceof ApiError && SETTLED.has(error.kind)) return false;
+        await sleep(this.#clock, READ_AGAIN_MS, signal);
+      }
+    }
+    return false;
+  }
+
   #saveLater(): void {
     this.#save().catch((error: unknown) => {
       const settled = error instanceof ApiError && SETTLED.has(error.kind);
@@ -131,26 +146,30 @@ export class ReservationRecord {
   async #saveNow(): Promise<void> {
     try {
       let version = 0;
+      let text: string | undefined;
       await this.#annotation.write((before) => {
         this.#take(before);
         version = this.#reservations.version;
-        const text = reservationText(this.#reservations.lasting());
+        text = reservationText(this.#reservations.lasting());
         if (text !== undefined && text.length > LONGEST_RESERVATIONS) throw new ReservationsFull();
         return text;
       }, this.#closed.signal);
+      this.#known = text;
       this.#savedVersion = version;
     } finally {
       this.#saving = undefined;
     }
   }
 
-  #take(text: string | undefined): void {
-    if (this.#read) return;
-    this.#read = true;
+  #take(text: string | undefined): boolean {
+    if (text === this.#known) return false;
+    if (this.#known !== UNREAD) this.#savedVersion = NOT_SAVED;
+    this.#known = text;
     const now = this.#clock.monotonic();
     for (const reservation of parseReservations(text))
       if (!this.#reservations.at(reservation.kind, reservation.place))
         this.#reservations.reserve(reservation, now);
+    return true;
   }
 }
 

@@ -61,6 +61,7 @@ export type SharedTable<T extends Stored> = {
 export class Store<T extends Stored> {
   readonly #clock: Pick<Clock, "monotonic">;
   #onExpired: (change: StoreChange<T>) => void = () => undefined;
+  #onReplace: (() => void) | undefined;
   #onShown: ((old: T | undefined, now: T | undefined) => void) | undefined;
   #table = new ObjectTable<T>();
   /** The one name of its objects. Undefined: the store has the table for itself. */
@@ -190,6 +191,14 @@ export class Store<T extends Stored> {
   }
 
   /**
+   * Calls `listener` before each later list replaces the content. It may be of another history: etcd was restored.
+   * @internal
+   */
+  whenReplaced(listener: () => void): void {
+    this.#onReplace = listener;
+  }
+
+  /**
    * Stores an object that exists.
    * @internal
    */
@@ -229,6 +238,7 @@ export class Store<T extends Stored> {
    */
   replace(items: readonly T[], version: string): readonly StoreChange<T>[] {
     this.#expire();
+    this.#onReplace?.();
     // The server's history changed. It does not contain our writes and will not reach their versions.
     if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
     const listed = new Map(items.map((item) => [keyOf(item), item]));
