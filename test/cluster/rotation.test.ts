@@ -1,15 +1,12 @@
-// `rotation` judged by a world with known truth on a real API server: no false "safe", no Pod missed, no wrong
+// `rotation` and `inventory` judged by a world with known truth on a real API server: no false "safe", no Pod missed, no wrong
 // row, by the process as users start it. Its time and memory are measured once and reported.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
-import type { ControlPlane } from "../support/api-server/control-plane.ts";
-import type { Http } from "../support/api-server/http.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
-import { loadWorld } from "../support/worlds/rotation/load-world.ts";
+import { assertAsPlanned } from "../support/worlds/rotation/as-planned.ts";
 import {
   specOf,
   statusOf,
@@ -18,14 +15,13 @@ import {
   type Timing,
   type Use,
 } from "../support/worlds/rotation/pod-uses.ts";
-import { makeWorld } from "../support/worlds/rotation/rotation-world.ts";
-import { holdersOf, pullersOf, type Holder } from "../support/worlds/rotation/truth.ts";
 import {
-  refOf,
-  sourceNamespacesOf,
-  type RotationWorld,
-  type WorldPod,
-} from "../support/worlds/rotation/world-parts.ts";
+  openRotationJudge,
+  type RotationJudge,
+} from "../support/worlds/rotation/rotation-judge.ts";
+import { holdersOf, pullersOf, type Holder } from "../support/worlds/rotation/truth.ts";
+import { assertWholeInventory } from "../support/worlds/rotation/whole-inventory.ts";
+import { refOf, sourceNamespacesOf } from "../support/worlds/rotation/world-parts.ts";
 
 type Item = {
   readonly namespace: string;
@@ -44,30 +40,17 @@ type Item = {
 };
 type Answer = { readonly safe: boolean; readonly items: readonly Item[] };
 
-type Judge = {
-  readonly cluster: ControlPlane;
-  readonly http: Http;
-  readonly world: RotationWorld;
-  readonly pods: readonly WorldPod[];
-};
-
-let judge: Judge;
-
+let judge: RotationJudge;
 before(async () => {
-  const cluster = await ownCluster();
-  const http = openCluster(cluster);
-  const world = makeWorld(Math.floor(Date.now() / 1000));
-  const ports = ["--http-address=127.0.0.1:0", "--status-address=127.0.0.1:0"];
-  const config = ["--kubeconfig", cluster.kubeconfig];
-  const copy = (flags: readonly string[]) =>
-    commandLine(["run", "--once", ...config, ...flags, ...ports]);
-  judge = { cluster, http, world, pods: await loadWorld(world, { http, copy }) };
+  judge = await openRotationJudge();
 });
+after(() => judge.close());
 
-after(async () => {
-  await judge.http.close();
-  await judge.cluster.stop();
-});
+test("the world is on the server as it was planned: values, times, Pods, bindings", () =>
+  assertAsPlanned(judge));
+
+test("the inventory of the world has every source, copy, time and reader, and no other (37)", () =>
+  assertWholeInventory(judge));
 
 function words(source: string, ...more: readonly string[]): readonly string[] {
   const [namespace = "", name = ""] = source.split("/");

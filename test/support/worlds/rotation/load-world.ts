@@ -23,14 +23,12 @@ export type LoadOptions = {
   readonly http: Http;
   /** Runs `secretcast run --once` with these flags; whatever its exit code is. */
   readonly copy: (flags: readonly string[]) => Promise<unknown>;
-  /** Without Pods and their owners. */
-  readonly withoutPods?: boolean;
 };
 
 /** Answers with the Pods as they are called on the server. */
 export async function loadWorld(
   world: RotationWorld,
-  { http, copy, withoutPods = false }: LoadOptions,
+  { http, copy }: LoadOptions,
 ): Promise<readonly WorldPod[]> {
   const server = new Loader(http);
   const flags = [`--source-namespaces=${sourceNamespacesOf(world)}`, "--no-leader-elect"];
@@ -41,7 +39,7 @@ export async function loadWorld(
   await copy(flags);
   await server.setTimes(world);
   await server.bindings(world.bindings);
-  return withoutPods ? [] : server.pods(world);
+  return server.pods(world);
 }
 
 class Loader {
