@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
-import { COMPONENTS } from "../support/documents/components.ts";
+import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
 import { helmMissing } from "../support/programs/helm.ts";
 import { kustomizeFiles } from "../../tools/kustomize-files.ts";
 
@@ -80,9 +80,10 @@ const BESIDE = new Map([
   ["early-check-deny", "early-check"],
   ["only-names", "guardrail"],
 ]);
-const CASES = new Map([
+const CASES = new Map<string, typeof TOGETHER>([
   ["the base", []],
-  ...ALIKE.map(({ name, setting }): [string, { name: string; setting: string }[]] => [
+  ["every component at once", TOGETHER],
+  ...ALIKE.map(({ name, setting }): [string, typeof TOGETHER] => [
     name,
     ALIKE.filter((one) => one.name === BESIDE.get(name)).concat({ name, setting }),
   ]),

@@ -1,11 +1,8 @@
-// The chart with the real Helm on a real API server: by default it is what the kustomize base is, bad
-// values are refused in words, a release comes, changes and goes without touching a Secret, and its guards
-// know it by its own name.
+// The chart with the real Helm on a real API server: bad values are refused in words, a release comes,
+// changes and goes without touching a Secret, and its guards know it by its own name.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { relative } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -49,17 +46,6 @@ function deploymentIn(rendered: readonly KubernetesObject[]): V1Deployment {
   const found = rendered.find(({ kind }) => kind === "Deployment");
   return found ?? assert.fail("no Deployment");
 }
-
-test(
-  "Helm's linter has nothing to say against the chart, with every component or none",
-  options,
-  () => {
-    for (const values of [[], [...OF_NOW, ...WITH_COMPONENTS]]) {
-      const said = helm.run("lint", "--strict", CHART, ...values);
-      assert.match(said, /1 chart\(s\) linted, 0 chart\(s\) failed/);
-    }
-  },
-);
 
 function isList({ kind, metadata }: KubernetesObject): boolean {
   return kind === "ConfigMap" && metadata?.name === "secretcast-sources";
@@ -139,31 +125,6 @@ function set(...values: readonly string[]): readonly string[] {
   return values.flatMap((value) => ["--set", `${value}=true`]);
 }
 
-test(
-  "with every component's value on, the chart is the base with their components",
-  options,
-  (t) => {
-    const folder = mkdtempSync(`${tmpdir()}/secretcast-overlay-`);
-    t.after(() => rmSync(folder, { recursive: true }));
-    const manifests = relative(realpathSync(folder), `${ROOT}manifests`);
-    const overlay = {
-      resources: [manifests],
-      components: TOGETHER.map(({ name }) => `${manifests}/components/${name}`),
-    };
-    writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
-    const built = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
-    assert.equal(built.status, 0, built.stderr);
-    const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
-    const chart = template(...WITH_COMPONENTS);
-    // kustomize writes a folded text that has deeper lines with one more line break before them.
-    const folded = (all: readonly KubernetesObject[]) =>
-      inOrder(inBaseToo(all).map(withoutHelm)).map((one) =>
-        JSON.stringify(one).replaceAll(/(\\n)+/g, "\\n"),
-      );
-    assert.deepEqual(folded(chart), folded(base));
-  },
-);
-
 test("the monitoring values carry the rules and the dashboard as they stand", options, () => {
   const on = set("podMonitor.enabled", "prometheusRule.enabled", "grafanaDashboard.enabled");
   const rendered = template(...on, "--set", "monitoringLabels.release=prometheus");
@@ -177,43 +138,9 @@ test("the monitoring values carry the rules and the dashboard as they stand", op
   assert.deepEqual(JSON.parse(dashboard), JSON.parse(read("dashboard.json")));
 });
 
-/**
- * The base makes no source list, as the next `apply` would take its entries away; and it has nothing
- * that `helm test` would run, which chart-test.test.ts tries.
- */
-function inBaseToo(all: readonly KubernetesObject[]): readonly KubernetesObject[] {
-  return all.filter((one) => one.metadata?.name !== "secretcast-sources" && !isHelmTest(one));
-}
-
 function isHelmTest({ metadata }: KubernetesObject): boolean {
   return metadata?.annotations?.["helm.sh/hook"] === "test";
 }
-
-const HELMS_LABELS = [
-  "app.kubernetes.io/instance",
-  "app.kubernetes.io/managed-by",
-  "app.kubernetes.io/version",
-  "helm.sh/chart",
-];
-
-/** The object without the labels that each chart adds; and without ours, where the base has none. */
-function withoutHelm(object: KubernetesObject): KubernetesObject {
-  const text = JSON.stringify(object, (key, value: unknown) =>
-    HELMS_LABELS.includes(key) ? undefined : value,
-  );
-  const plain: KubernetesObject & { metadata: { labels?: object } } = JSON.parse(text);
-  if (plain.kind !== "Deployment") delete plain.metadata.labels;
-  return plain;
-}
-
-// Neither the order of objects nor that of a role's rules means anything.
-const inOrder = (all: readonly KubernetesObject[]) =>
-  all
-    .map((each: KubernetesObject & { rules?: readonly object[] }) =>
-      each.rules === undefined ? each : { ...each, rules: each.rules.toSorted(byText) },
-    )
-    .toSorted(byText);
-const byText = (a: object, b: object) => JSON.stringify(a).localeCompare(JSON.stringify(b));
 
 for (const [value, complaint] of [
   ["flags.to-selecter=x", "additional properties 'to-selecter' not allowed"],
