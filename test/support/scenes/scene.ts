@@ -28,7 +28,7 @@ import { readPlannerSettings } from "../../../src/controller/settings/planner-se
 import { createMetrics } from "../../../src/controller/report/metrics.ts";
 import { Api, type NewSecret } from "./api.ts";
 import { grantNames } from "../api-server/name-rights.ts";
-import { sharedCluster } from "../api-server/cluster.ts";
+import { eraseNamespaces, sharedCluster } from "../api-server/cluster.ts";
 import { eventually } from "../time/eventually.ts";
 import { countTold } from "./told-values.ts";
 import { modeNames } from "./named-mode.ts";
@@ -70,8 +70,9 @@ export class Scene {
   clock: Clock = systemClock;
   /** That take part in controllers that start from now on; undefined: as the flags say, or its own alone. */
   kinds: readonly ObjectKind[] | undefined;
+  /** That the scene has made. */
+  readonly namespaces = new Set<string>();
   readonly #running: Running[] = [];
-  readonly #namespaces = new Set<string>();
   readonly #unmanagedObjects = new Map<string, string>();
   readonly #log: string[] = [];
 
@@ -109,7 +110,7 @@ export class Scene {
     metadata: Parameters<Api["createNamespace"]>[1] = {},
   ): Promise<string> {
     const name = this.name(base);
-    this.#namespaces.add(name);
+    this.namespaces.add(name);
     await this.api.createNamespace(name, metadata);
     return name;
   }
@@ -265,14 +266,10 @@ export class Scene {
     return plan;
   }
 
-  /** Stops the controllers and removes what the scene made, unless the server goes anyway. */
+  /** Stops the controllers. */
   async clear(): Promise<void> {
     await Promise.all(this.#running.map((running) => running.stop()));
     assert.equal(countTold(this.#log, this.api.values), 0, "values of Secrets in the log");
-    if (this.sandbox) return;
-    await Promise.all(
-      Array.from(this.#namespaces, (name) => this.api.deleteNamespace(name).catch(() => undefined)),
-    );
   }
 }
 
@@ -291,6 +288,7 @@ export async function openScene(t: TestContext): Promise<Scene> {
   const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox, kind: kindOf(t) });
   t.after(async () => {
     await scene.clear();
+    if (cluster) await eraseNamespaces(cluster, scene.namespaces);
     await client.close();
     await sandbox?.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -17,8 +17,8 @@ import { createClient } from "../../../src/kube/rest/client.ts";
 import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
-import { after, type TestContext } from "node:test";
-import { sharedCluster } from "../api-server/cluster.ts";
+import type { TestContext } from "node:test";
+import { eraseNamespaces, sharedCluster } from "../api-server/cluster.ts";
 import { listBody } from "../api-server/list-body.ts";
 import { Api, type RawSecret } from "../scenes/api.ts";
 import { moveSettings } from "./migration.ts";
@@ -26,18 +26,6 @@ import { worldObjects, type WorldName, type WorldObject } from "./world.ts";
 
 const OWN = "secretcast";
 const THERE_ALREADY = new Set(["default", "kube-system", "kube-public", "kube-node-lease"]);
-
-// On a shared server namespaces take seconds to go, so that one world's are there for the next test too.
-const made = new Set<string>();
-
-after(async () => {
-  if (made.size === 0) return;
-  const client = ownClient();
-  const api = new Api(client);
-  await Promise.all([...made].map((name) => api.deleteNamespace(name)));
-  await Promise.all([...made].map((name) => api.namespaceGone(name)));
-  await client.close();
-});
 
 type NamespaceList = {
   readonly items: readonly { readonly metadata: { name: string; deletionTimestamp?: string } }[];
@@ -55,6 +43,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   readonly world: WorldName;
   readonly #secrets = new Set<string>();
   readonly #configMaps = new Set<string>();
+  readonly #namespaces = new Set<string>();
   /** Objects of the tool's own kinds, as the API server has them by now. */
   customs: readonly OfAKind[];
 
@@ -124,25 +113,26 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   // The scene's own client is closed by then.
   async #unload(): Promise<void> {
     if (this.scene.sandbox) return;
+    await eraseNamespaces(sharedCluster(), this.#namespaces);
     const client = ownClient();
     const api = new Api(client);
-    const places = [...THERE_ALREADY, OWN, ...made];
+    const places = [...THERE_ALREADY, OWN];
     const left = (await api.secrets()).filter(({ metadata }) => {
       const { namespace = "", name, labels, annotations } = metadata;
       if (!places.includes(namespace)) return false;
       const ours = labels?.["app.kubernetes.io/managed-by"] === "secretcast";
       const source = annotations?.["secretcast.io/to"] !== undefined;
       const own = this.#secrets.has(`${namespace}/${name}`);
-      return ours || source || own || made.has(namespace);
+      return ours || source || own;
     });
     await inTurns(left, ({ metadata }) =>
       api.deleteSecret(metadata.namespace ?? "", metadata.name),
     );
     const maps = new Api(client, "ConfigMap");
-    await inTurns([...this.#configMaps], (place) => {
+    for (const place of this.#configMaps) {
       const [namespace = "", name = ""] = place.split("/");
-      return maps.deleteSecret(namespace, name);
-    });
+      if (places.includes(namespace)) await maps.deleteSecret(namespace, name);
+    }
     if (this.#byList) {
       const path = `/api/v1/namespaces/${OWN}/configmaps/secretcast-sources`;
       await client.request({ method: "DELETE", path, what: "delete the source list" });
@@ -242,16 +232,12 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
 
   async #makeNamespace({ metadata }: WorldObject, texts: Map<string, string>): Promise<void> {
     const { name, labels = {}, annotations = {} } = metadata;
-    const { api, sandbox } = this.scene;
+    const { api } = this.scene;
     if (!THERE_ALREADY.has(name)) {
-      if (!sandbox) made.add(name);
-      try {
-        const created = await api.createNamespace(name, { labels, annotations });
-        texts.set(metadata.uid || name, created.metadata.uid);
-        return;
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.kind !== "alreadyExists") throw error;
-      }
+      this.#namespaces.add(name);
+      const created = await api.createNamespace(name, { labels, annotations });
+      texts.set(metadata.uid || name, created.metadata.uid);
+      return;
     }
     // What an earlier test wrote there goes.
     const path = resourcePath(NAMESPACES, undefined, name);
