@@ -7,6 +7,9 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 
+// A fifth less CPU for the control plane's programs, for twice their memory.
+const GO = { GOGC: "400", GOMEMLIMIT: "1GiB" };
+
 // Each line it reads is the whole list of process ids that are alive now.
 const GUARD = `while read -r line; do pids=$line; done; [ -n "$pids" ] && kill -9 $pids; [ -n "$1" ] && rm -rf "$1"`;
 
@@ -67,7 +70,10 @@ export class Program {
 
   start(): void {
     const log = openSync(this.#log, "a");
-    const child = spawn(this.#path, this.#args, { stdio: ["ignore", log, log] });
+    const child = spawn(this.#path, this.#args, {
+      stdio: ["ignore", log, log],
+      env: { ...GO, ...process.env },
+    });
     closeSync(log);
     // A program that cannot be started is reported by ready(); without a listener it would throw here.
     child.on("error", () => {});
