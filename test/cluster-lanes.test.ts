@@ -6,19 +6,22 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
-import { Lanes } from "./support/api-server/lanes.ts";
+import { Lanes, type FileRole } from "./support/api-server/lanes.ts";
 import { eventually } from "./support/time/eventually.ts";
 
 const LANE = new URL("support/api-server/lane.ts", import.meta.url).href;
 /** Says what it was given, and runs until it is ended. */
 const FILE = `process.stdout.write(process.env.CLUSTER_ACCESS + " " + process.env.CLUSTER_LANES + "\\n"); process.stdin.resume()`;
 
-const runsAlone = (file: string): boolean => file.endsWith("alone.test.ts");
+function roleOf(file: string): FileRole {
+  if (file.endsWith("alone.test.ts")) return "alone";
+  return file.endsWith("beside.test.ts") ? "beside" : "shared";
+}
 
 type File = { readonly process: ChildProcess; readonly said: readonly string[] };
 
 async function open(t: TestContext, accesses: readonly string[]): Promise<Lanes<string>> {
-  const lanes = new Lanes(accesses, runsAlone);
+  const lanes = new Lanes(accesses, roleOf);
   await lanes.listen();
   t.after(() => lanes.close());
   return lanes;
@@ -83,6 +86,25 @@ test("a file that runs alone waits for the others, and no other begins before it
   await begun(late);
 });
 
+test("files beside take turns, have no control plane, and keep none from another file", async (t) => {
+  const lanes = await open(t, ["one"]);
+  const first = start(t, lanes, "a-beside.test.ts");
+  await begun(first);
+  const next = start(t, lanes, "b-beside.test.ts");
+  await eventually("it waits", () => lanes.waiting === 1);
+  const other = start(t, lanes, "a.test.ts");
+  await begun(other);
+  const alone = start(t, lanes, "alone.test.ts");
+  await eventually("two wait", () => lanes.waiting === 2);
+  await end(other);
+  assert.deepEqual([first.said, alone.said], [["undefined undefined"], []]);
+  await end(first);
+  await begun(next);
+  assert.deepEqual(alone.said, []);
+  await end(next);
+  await begun(alone);
+});
+
 test("a file that was killed while it waited is forgotten", async (t) => {
   const lanes = await open(t, ["one"]);
   const first = start(t, lanes, "a.test.ts");
@@ -96,7 +118,7 @@ test("a file that was killed while it waited is forgotten", async (t) => {
 });
 
 test("what the lanes had on disk is gone when they close", async () => {
-  const lanes = new Lanes(["one"], runsAlone);
+  const lanes = new Lanes(["one"], roleOf);
   await lanes.listen();
   const folder = dirname(lanes.socketFile);
   assert.ok(existsSync(folder));

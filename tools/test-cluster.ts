@@ -12,7 +12,7 @@ import { spec, tap } from "node:test/reporters";
 import { controllerAccount } from "../test/support/api-server/account.ts";
 import type { SharedCluster } from "../test/support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../test/support/api-server/control-plane.ts";
-import { Lanes } from "../test/support/api-server/lanes.ts";
+import { Lanes, type FileRole } from "../test/support/api-server/lanes.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { goToolFolders } from "./go-tools.ts";
 import { wordsOf } from "./words.ts";
@@ -20,18 +20,24 @@ import { wordsOf } from "./words.ts";
 /** What waits or works longest begins first, so that no file is left running by itself at the end. */
 const LONGEST: readonly string[] = [
   "test/integration/scenarios-cache.test.ts",
-  "test/cluster/restarts.test.ts",
   "test/integration/scenarios-operations.test.ts",
   "test/cluster/storms.test.ts",
   "test/integration/scenarios-source-list.test.ts",
   "test/integration/scenarios-secrecy.test.ts",
-  "test/cluster/conformance.test.ts",
   "test/integration/scenarios-namespaces.test.ts",
   "test/integration/recipes.test.ts",
   "test/cluster/chart-values.test.ts",
   "test/cluster/uninstall.test.ts",
+];
+
+/** These wait for clocks on control planes of their own, so that they run beside the lanes, in turn. */
+const BESIDE: readonly string[] = [
   "test/cluster/two-leaders.test.ts",
+  "test/cluster/conformance.test.ts",
+  "test/cluster/restarts.test.ts",
+  "test/cluster/listed-namespaces.test.ts",
   "test/cluster/long-soak.test.ts",
+  "test/cluster/migrate-owners.test.ts",
 ];
 
 /** Each of these has the machine for itself, at the end. Which rights were used is asked last of all. */
@@ -139,8 +145,7 @@ async function runTests(
   folder: string,
   accesses: readonly SharedCluster[],
 ): Promise<number> {
-  const runsAlone = (file: string): boolean => ALONE.includes(relative(process.cwd(), file));
-  const lanes = new Lanes(accesses, runsAlone);
+  const lanes = new Lanes(accesses, roleOf);
   await lanes.listen();
   Object.assign(process.env, {
     // As tools/run-tests.js has it: the files load the same modules.
@@ -158,7 +163,8 @@ async function runTests(
   try {
     const tests = run({
       files: [...files],
-      concurrency: accesses.length,
+      // Those beside begin at once and wait for their turn.
+      concurrency: accesses.length + files.filter((file) => roleOf(file) === "beside").length,
       execArgv: ["--import", LANE],
       testNamePatterns: [...patterns],
       signal: stop.signal,
@@ -187,15 +193,17 @@ function sayLongest({ runs }: Lanes<unknown>): void {
   say(`${runs.length} files; the longest: ${words.join(", ")}`);
 }
 
-function inOrder(a: string, b: string): number {
-  const rank = (file: string): number =>
-    ALONE.includes(file) ? LONGEST.length + 1 + ALONE.indexOf(file) : longestAt(file);
-  return rank(a) - rank(b) || a.localeCompare(b);
+function roleOf(path: string): FileRole {
+  const file = relative(process.cwd(), path);
+  if (ALONE.includes(file)) return "alone";
+  return BESIDE.includes(file) ? "beside" : "shared";
 }
 
-function longestAt(file: string): number {
-  const at = LONGEST.indexOf(file);
-  return at === -1 ? LONGEST.length : at;
+const ORDER = [...BESIDE, ...LONGEST, "*", ...ALONE];
+
+function inOrder(a: string, b: string): number {
+  const rank = (file: string): number => ORDER.indexOf(ORDER.includes(file) ? file : "*");
+  return rank(a) - rank(b) || a.localeCompare(b);
 }
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1);

@@ -1,7 +1,7 @@
 // Hands the control planes of `npm run test:cluster` to test files that run at once: each file has one
-// for itself while it runs, and a file that must run alone has the only one in use. First come, first
-// served: nobody is let in before a file that waits to be alone. What a file had is free when its
-// process is gone, however it ended.
+// for itself while it runs, and a file that must run alone has the only one in use. A file beside them has
+// none and one turn with its like. First come, first served: nobody is let in before a file that waits to
+// be alone. What a file had is free when its process is gone, however it ended.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,6 +11,8 @@ import { createInterface } from "node:readline";
 /** How long a file ran, in seconds. */
 export type FileRun = { readonly file: string; readonly seconds: number };
 
+export type FileRole = "shared" | "beside" | "alone";
+
 type Waiting = { readonly file: string; readonly socket: Socket };
 
 export class Lanes<Access> {
@@ -18,19 +20,20 @@ export class Lanes<Access> {
   readonly runs: FileRun[] = [];
   readonly #free: Access[];
   readonly #size: number;
-  readonly #runsAlone: (file: string) => boolean;
+  readonly #roleOf: (file: string) => FileRole;
   readonly #folder = mkdtempSync(join(tmpdir(), "secretcast-lanes-"));
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #waiting: Waiting[] = [];
   #isAnyAlone = false;
+  #isAnyBeside = false;
   #isClosed = false;
 
   /** `accesses` are plain data, one for each file that may run at once. */
-  constructor(accesses: readonly Access[], runsAlone: (file: string) => boolean) {
+  constructor(accesses: readonly Access[], roleOf: (file: string) => FileRole) {
     this.#free = [...accesses];
     this.#size = accesses.length;
-    this.#runsAlone = runsAlone;
+    this.#roleOf = roleOf;
     this.#server = createServer((socket) => this.#welcome(socket));
   }
 
@@ -78,30 +81,38 @@ export class Lanes<Access> {
   }
 
   #letIn(): void {
-    for (;;) {
-      const next = this.#waiting[0];
-      if (this.#isClosed || next === undefined || !this.#mayRun(next.file)) return;
-      const access = this.#free.shift();
-      if (access === undefined) return;
-      this.#waiting.shift();
-      this.#grant(next, access);
+    for (let at = 0; at < this.#waiting.length;) {
+      const next = this.#waiting[at];
+      if (this.#isClosed || next === undefined) return;
+      const role = this.#roleOf(next.file);
+      if (this.#mayRun(role)) {
+        this.#waiting.splice(at, 1);
+        this.#grant(next, role);
+        at = 0;
+      } else if (role === "alone") return;
+      else at++;
     }
   }
 
-  #mayRun(file: string): boolean {
-    return !this.#isAnyAlone && (!this.#runsAlone(file) || this.#free.length === this.#size);
+  #mayRun(role: FileRole): boolean {
+    if (this.#isAnyAlone) return false;
+    if (role === "beside") return !this.#isAnyBeside;
+    if (role === "alone") return this.#free.length === this.#size && !this.#isAnyBeside;
+    return this.#free.length > 0;
   }
 
-  #grant({ file, socket }: Waiting, access: Access): void {
+  #grant({ file, socket }: Waiting, role: FileRole): void {
     const began = performance.now();
-    const isAlone = this.#runsAlone(file);
-    if (isAlone) this.#isAnyAlone = true;
+    const access = role === "beside" ? undefined : this.#free.shift();
+    if (role === "alone") this.#isAnyAlone = true;
+    if (role === "beside") this.#isAnyBeside = true;
     socket.prependOnceListener("close", () => {
-      if (isAlone) this.#isAnyAlone = false;
+      if (role === "alone") this.#isAnyAlone = false;
+      if (role === "beside") this.#isAnyBeside = false;
       // The one that was free for longest is next: a namespace that still ends there has gone by then.
-      this.#free.push(access);
+      if (access !== undefined) this.#free.push(access);
       this.runs.push({ file, seconds: (performance.now() - began) / 1000 });
     });
-    socket.write(`${JSON.stringify(access)}\n`);
+    socket.write(`${JSON.stringify(access ?? null)}\n`);
   }
 }
