@@ -18,7 +18,8 @@ let http: Http;
 before(async () => {
   webhook = await Webhook.start();
   http = openCluster(sharedCluster());
-  const body = webhook.configuration(NAME);
+  // Longer than all the fresh namespaces take. What hung goes on for as long after it is well.
+  const body = webhook.configuration(NAME, 10);
   assert.equal((await http.send("POST", CONFIGURATIONS, { body })).status, 201);
 });
 after(async () => {

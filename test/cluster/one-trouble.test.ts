@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { groupRows } from "../../src/page/groups.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
-import { openScene } from "../support/scenes/scene.ts";
+import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -16,7 +16,7 @@ const REASON = `policy ${NAME} with binding ${BINDING} refused it`;
 const SICK = { "example.com/sick": "yes" };
 
 test("thirty namespaces that a policy refuses are one row, one line and one Event, with the policy's name and no value", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   const admin = openCluster(sharedCluster());
   const rule = {
     apiGroups: [""],
@@ -94,7 +94,7 @@ test("thirty namespaces that a policy refuses are one row, one line and one Even
 
   await lift();
   const current = (): boolean => running.settled()?.states.current === 30;
-  await eventually("all are served", current, 60_000);
+  await eventually("all are served", current);
   await eventually("its end is told", () =>
     running.log.some((line) => line.includes('"resolved: write failed, will try again"')),
   );

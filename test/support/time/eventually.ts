@@ -1,7 +1,7 @@
 // Waiting for a condition with a deadline, for tests that go through sockets and processes.
 import { setTimeout } from "node:timers/promises";
 
-/** Between two looks; a look that takes long is followed by a pause of its length, up to the longest. */
+/** Between two looks; a look that takes long is followed by a pause thrice its length, up to the longest. */
 const PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
@@ -28,7 +28,7 @@ export async function eventually<T>(
     const now = performance.now();
     if (now > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`, { cause });
     // What is waited for needs the machine as well.
-    await setTimeout(Math.min(Math.max(PAUSE_MS, now - began), LONGEST_PAUSE_MS));
+    await setTimeout(Math.min(Math.max(PAUSE_MS, 3 * (now - began)), LONGEST_PAUSE_MS));
   }
 }
 
