@@ -4,7 +4,7 @@
 // API server starts one of its own). Helm and promtool are built where there is Go; without them their
 // tests say so and are skipped. Paths replace the default set, as with `npm test`.
 // Exit codes: 0 when all passed, else 1; 1 when a control plane does not start; 3 when none can be had.
-import { globSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { finished } from "node:stream/promises";
 import { run } from "node:test";
@@ -13,13 +13,14 @@ import { controllerAccount } from "../test/support/api-server/account.ts";
 import type { SharedCluster } from "../test/support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../test/support/api-server/control-plane.ts";
 import { Lanes, type FileRole } from "../test/support/api-server/lanes.ts";
+import { isInBothModes } from "../test/support/scenes/named-mode.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { goToolFolders } from "./go-tools.ts";
 import { wordsOf } from "./words.ts";
 
 /** What waits or works longest begins first, so that no file is left running by itself at the end. */
 const LONGEST: readonly string[] = [
-  "test/integration/scenarios-cache.test.ts",
+  "test/integration/scenarios-many.test.ts",
   "test/integration/scenarios-operations.test.ts",
   "test/cluster/storms.test.ts",
   "test/integration/scenarios-source-list.test.ts",
@@ -79,18 +80,10 @@ function readOptions(): Options {
       : ["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"];
   const found = globSync(asked).toSorted(inOrder);
   if (found.length === 0) throw new Error(`no test file is called ${asked.join(" or ")}`);
-  const named = found.filter(isScenario);
+  const named = found.filter((file) => file.includes("integration/") && isInBothModes(file));
   const files = values["only-names"] ? [] : found;
   const patterns = values["test-name-pattern"];
   return { files, concurrency, patterns, reporter, named };
-}
-
-/** Whether its tests are scenarios of both kinds of objects. Those of test/cluster need other rights. */
-function isScenario(file: string): boolean {
-  return (
-    file.includes("test/integration/") &&
-    readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts")
-  );
 }
 
 async function main(): Promise<number> {

@@ -1,40 +1,14 @@
 // What the cache promises while lists fail and while it lags behind our own writes: nothing is done on
-// the strength of half an answer, no stranger is overwritten, memory and pages stay bounded.
+// the strength of half an answer, and no stranger is overwritten. scenarios-many.test.ts has long lists.
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import type { TestContext } from "node:test";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
-import { runWords } from "../support/programs/controller-process.ts";
-import { skippedInMode } from "../support/scenes/named-mode.ts";
 import { eventually } from "../support/time/eventually.ts";
-import type { Fault, FaultProxy, ProxyRequest } from "../support/api-server/fault-proxy.ts";
+import type { Fault, FaultProxy } from "../support/api-server/fault-proxy.ts";
 import { inGap, isWatch, openStage, refusal } from "../support/scenes/proxied.ts";
-import { openScene, type Scene } from "../support/scenes/scene.ts";
-
-const IN_PAGES = skippedInMode("a list of one name is one page");
 
 // Copies come before their source in a list: what breaks off here shows copies without a source.
-const LARGE = 300;
 const BETWEEN = 1500;
-
-test("S03 the first list of many and large Secrets fits into a heap smaller than they are", async (t) => {
-  const scene = await openScene(t);
-  const namespaces = await crews(scene);
-  const large = { blob: "x".repeat(200_000) };
-  await many(scene, 2000);
-  await many(scene, LARGE, large);
-  const child = spawnRun(t, scene, ["--max-old-space-size=96"]);
-  const [first = ""] = namespaces;
-  await eventually("there are copies", () => scene.api.secret(first, "registry"), 60_000);
-  await all(scene, namespaces, ONE);
-  assert.equal(child.exitCode, null);
-  child.kill("SIGTERM");
-  const [code] = await once(child, "exit");
-  assert.equal(code, 0);
-  await scene.finish();
-});
 
 test("S04 a list that fails or breaks off deletes nothing and writes nothing", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
@@ -88,26 +62,6 @@ test("S04 a new list that breaks off leaves what the cache had", async (t) => {
   proxy.rule = () => undefined;
   await over(scene, running);
 });
-
-test(
-  "S04 a list in pages that breaks off after the first page counts for nothing",
-  IN_PAGES,
-  async (t) => {
-    const { scene, proxy } = await openStage(t);
-    await copied(scene);
-    await many(scene, 600);
-    const before = await scene.versions();
-    proxy.rule = pagesOnly({ kind: "cut", afterBytes: 1000 });
-    const running = scene.start();
-    await eventually("two lists have broken off", () => rest(proxy).length >= 2);
-    assert.equal(running.ready(), false);
-    assert.deepEqual(await scene.versions(), before);
-    proxy.rule = pagesOnly(undefined);
-    await eventually("the controller has seen it all", () => running.settled());
-    assert.deepEqual(await scene.versions(), before);
-    await over(scene, running);
-  },
-);
 
 test("S04 nothing is written before the namespaces are known as well", async (t) => {
   const { scene, proxy } = await openStage(t);
@@ -196,39 +150,6 @@ test("S08 an update on an older version of a copy overwrites nobody", async (t) 
   await over(scene, running);
 });
 
-test("S09 the first list names no version, so that it comes in pages", IN_PAGES, async (t) => {
-  const { scene, proxy } = await openStage(t);
-  const namespaces = await crews(scene);
-  await many(scene, 1100);
-  proxy.rule = pagesOnly(undefined);
-  const running = scene.start();
-  await all(scene, namespaces, ONE);
-  const pages = proxy.seen.filter(
-    ({ kind, path, query }) =>
-      kind === "list" && path.endsWith(scene.collection) && !isSourceList(query),
-  );
-  assert.ok(pages.length >= 3, `${pages.length} pages of more than 1,100 Secrets`);
-  for (const { query } of pages) {
-    assert.equal(query.get("resourceVersion"), null);
-    assert.equal(query.get("limit"), "500");
-  }
-  assert.equal(rest(proxy).length, pages.length - 1, "each page but the first continues one");
-  await over(scene, running);
-});
-
-/** The one ConfigMap that is read whatever the flags say. */
-function isSourceList(query: URLSearchParams): boolean {
-  return query.get("fieldSelector")?.startsWith("metadata.name=") === true;
-}
-
-/** A server that knows no streaming lists; later pages of a list meet `fault`. */
-function pagesOnly(fault: Fault | undefined): FaultProxy["rule"] {
-  return ({ kind, query }) => {
-    if (kind === "stream") return refusal(400, "BadRequest");
-    return kind === "list" && query.has("continue") ? fault : undefined;
-  };
-}
-
 /** Lists are true, and their watches never say a word: the cache stays as it was at the start. */
 function blind(rule: FaultProxy["rule"]): FaultProxy["rule"] {
   return (request) => {
@@ -241,30 +162,4 @@ function blind(rule: FaultProxy["rule"]): FaultProxy["rule"] {
 function see(proxy: FaultProxy): void {
   proxy.rule = () => undefined;
   proxy.resetAll();
-}
-
-const rest = (proxy: FaultProxy): readonly ProxyRequest[] =>
-  proxy.seen.filter(({ query }) => query.has("continue"));
-
-type Data = Readonly<Record<string, string>>;
-
-/** So many Secrets that are nothing to us, before the source in a list. */
-async function many({ api, sandbox, source: namespace }: Scene, amount: number, data: Data = {}) {
-  const names = Array.from({ length: amount }, (_, at) => `any-${at}${Object.keys(data).join()}`);
-  if (sandbox)
-    sandbox.load(
-      names.map((name) => {
-        return { kind: api.kind, metadata: { namespace, name }, data: api.encode(data) };
-      }),
-    );
-  else await Promise.all(names.map((name) => api.createSecret(namespace, name, { data })));
-}
-
-function spawnRun(t: TestContext, scene: Scene, nodeFlags: readonly string[]): ChildProcess {
-  const words = runWords(scene.kubeconfig, scene.flags());
-  const child = spawn(process.execPath, [...nodeFlags, "bin/secretcast.js", ...words], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  t.after(() => child.kill("SIGKILL"));
-  return child;
 }

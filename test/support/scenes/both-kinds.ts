@@ -2,7 +2,7 @@
 // which kind it is. On the sandbox the kinds of one scenario run beside each other: most of a scene's time is waiting.
 import { test, type TestContext } from "node:test";
 import { OBJECT_KINDS, type ObjectKind } from "../../../src/controller/model/kinds.ts";
-import { modeNames } from "./named-mode.ts";
+import { isInBothModes, modeNames } from "./named-mode.ts";
 
 const kinds = new WeakMap<TestContext, ObjectKind>();
 
@@ -30,13 +30,13 @@ export function scenario(name: string, ...rest: readonly [Run] | readonly [Optio
   });
 }
 
-// The sandbox has each kind with both rights. A real server, where one scene follows another, has each
-// scenario with both kinds and both rights in two runs: of Secrets by name, which is what only RBAC can
-// judge, and of ConfigMaps with rights on all names. What cannot exist by name has both kinds with those.
-// The files of test/cluster have Secrets with rights on all names.
-function kindsOfMode(isInBothModes: boolean): readonly ObjectKind[] {
-  if (process.env["CLUSTER_ACCESS"] === undefined || !isInBothModes) return OBJECT_KINDS;
-  return modeNames() === undefined ? ["ConfigMap"] : ["Secret"];
+// The sandbox has each kind with both rights. A real server, where one scene follows another, has Secrets with rights
+// on all names. What depends on rights has two runs there: Secrets by name, which is what only RBAC can judge, and
+// ConfigMaps with rights on all names. What cannot exist by name has both kinds with those.
+function kindsOfMode(isPossibleByName: boolean): readonly ObjectKind[] {
+  if (process.env["CLUSTER_ACCESS"] === undefined || !isPossibleByName) return OBJECT_KINDS;
+  const isOfMaps = modeNames() === undefined && isInBothModes(process.argv[1] ?? "");
+  return [isOfMaps ? "ConfigMap" : "Secret"];
 }
 
 /** Where the rule does not exist for other kinds; `because` says why. */

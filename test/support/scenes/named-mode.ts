@@ -71,6 +71,7 @@ const NAMES_OF_FILES: Readonly<Record<string, readonly string[]>> = {
     "spoilt",
     "unknown",
   ],
+  "scenarios-many": ["own"],
   "scenarios-marks": [
     "adopting",
     "at-victim",
@@ -128,6 +129,26 @@ const NAMES_OF_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   "scenarios-watch": ["own"],
 };
+
+/**
+ * Files that a real server has in two runs, with rights on all names and with rights by name: what they do depends on
+ * lists, watches and Roles. printed-rights.test.ts shows there that no request of a controller lacks a right by name.
+ */
+const IN_BOTH_MODES: ReadonlySet<string> = new Set([
+  "kinds",
+  "listed-namespaces",
+  "replication",
+  "scenarios-cache",
+  "scenarios-namespaces",
+  "scenarios-pull",
+  "scenarios-replicas",
+  "scenarios-source-list",
+  "scenarios-watch",
+]);
+
+export function isInBothModes(file: string): boolean {
+  return IN_BOTH_MODES.has(basename(file, ".test.ts"));
+}
 
 /** Of the file that runs: the names of the mode, or undefined: all names take part. */
 export function modeNames(): readonly string[] | undefined {
