@@ -1,9 +1,9 @@
 // A team that has the built-in ClusterRole `admin` in three namespaces, and no right beyond them, installs
 // and runs the controller with these rights alone.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { after, before, test, type TestContext } from "node:test";
+import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
+import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { field, type Http } from "../support/api-server/http.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
@@ -29,6 +29,9 @@ let http: Http;
 /** The kubeconfig of the team's account. */
 let team: string;
 
+const kubectl = (kubeconfig: string, ...words: readonly string[]): string =>
+  kubectlAt(kubeconfig, words);
+
 before(async () => {
   const access = sharedCluster();
   http = openCluster(access);
@@ -45,17 +48,6 @@ after(async () => {
   for (const name of OWN) await http.send("DELETE", `/api/v1/namespaces/${name}`);
   await http.close();
 });
-
-function kubectl(kubeconfig: string, ...words: readonly string[]): string {
-  return kubectlWith(kubeconfig, "", ...words);
-}
-
-function kubectlWith(kubeconfig: string, input: string, ...words: readonly string[]): string {
-  const given = ["--kubeconfig", kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8", input });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
 
 async function clusterScoped(): Promise<readonly string[]> {
   const lists = await Promise.all(CLUSTER_SCOPED.map((path) => http.send("GET", path)));
@@ -86,13 +78,7 @@ const holds = (namespace: string, text: string): Promise<unknown> =>
 
 /** Requests of the controller that the API server refused, without repetitions. */
 function refused(): readonly string[] {
-  const lines = readFileSync(sharedCluster().auditLog, "utf8").trimEnd().split("\n");
-  const events: readonly unknown[] = lines.map((line) => JSON.parse(line));
-  const forbidden = events.filter(
-    (event) =>
-      field(event, "user", "username") === CONTROLLER &&
-      field(event, "annotations", "authorization.k8s.io/decision") === "forbid",
-  );
+  const forbidden = auditEventsOf(CONTROLLER, sharedCluster().auditLog).filter(isForbidden);
   return forbidden.map((event) => {
     const [path] = String(field(event, "requestURI")).split("?");
     return `${String(field(event, "verb"))} ${path}`;
@@ -106,7 +92,7 @@ async function install(flags: readonly string[]): Promise<string> {
   assert.equal(code, 0);
   assert.doesNotMatch(stdout, /ClusterRole/);
   kubectl(team, "create", "serviceaccount", "secretcast", "-n", HOME);
-  kubectlWith(team, stdout, "apply", "-f", "-");
+  kubectlAt(team, ["apply", "-f", "-"], stdout);
   return serviceAccountKubeconfig(sharedCluster(), { namespace: HOME, name: "secretcast" });
 }
 
@@ -153,10 +139,7 @@ async function copiesFollow(t: TestContext, kubeconfig: string, flags: object): 
 test("a team with admin in three namespaces installs and runs it without any cluster-scoped object (34)", async (t) => {
   const may = ["auth", "can-i", "create", "events.events.k8s.io", "-n", HOME];
   // The API server fills `admin` after it started.
-  await eventually("admin has its rules", () => {
-    const given = ["--kubeconfig", team, ...may];
-    return spawnSync("kubectl", given, { encoding: "utf8" }).status === 0;
-  });
+  await eventually("admin has its rules", () => tryKubectl(team, may).code === 0);
   const before = await clusterScoped();
   const flags = {
     namespaces: OWN.join(),

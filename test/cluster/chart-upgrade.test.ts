@@ -12,6 +12,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadAllYaml, type V1Deployment } from "@kubernetes/client-node";
+import { auditEventsOf } from "../support/api-server/audit-log.ts";
 import { ownCluster, openCluster } from "../support/api-server/cluster.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Http } from "../support/api-server/http.ts";
@@ -90,11 +91,7 @@ async function versions(): Promise<ReadonlyMap<string, string>> {
 /** The writes that the release's account asked for, of whatever kind, but for its Lease. */
 function writes(): readonly string[] {
   const account = `system:serviceaccount:${HOME}:secretcast`;
-  return readFileSync(cluster.auditLog, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): unknown => JSON.parse(line))
-    .filter((event) => field(event, "user", "username") === account)
+  return auditEventsOf(account, cluster.auditLog)
     .map(
       (event) => `${String(field(event, "verb"))} ${String(field(event, "objectRef", "resource"))}`,
     )

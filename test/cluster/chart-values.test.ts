@@ -1,13 +1,13 @@
 // The chart with every combination of values that matters: Helm's linter has nothing to say against it,
 // and an API server takes all that it renders, without a warning, as a dry run.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadAllYaml, loadYaml, type V1ConfigMap } from "@kubernetes/client-node";
 import { loadAll } from "js-yaml";
+import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
@@ -274,12 +274,7 @@ after(async () => {
 
 /** What it has to say against the object on its standard input, if anything. */
 function kubectl(input: object, ...words: readonly string[]): string {
-  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
-  const { stderr } = spawnSync("kubectl", given, {
-    input: JSON.stringify(input),
-    encoding: "utf8",
-  });
-  return stderr;
+  return tryKubectl(cluster.kubeconfig, words, JSON.stringify(input)).stderr;
 }
 
 for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entries(CASES)) {

@@ -12,6 +12,7 @@ import { stringsOf } from "../../src/controller/model/unstructured.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { TOGETHER } from "../support/documents/components.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { Helm, helmMissing } from "../support/programs/helm.ts";
 import { field, type Http } from "../support/api-server/http.ts";
@@ -445,9 +446,9 @@ test(
     helm.run("install", "chart", CHART, "--create-namespace", ...place, ...WITH_GUARDS, ...users);
     const account = `system:serviceaccount:${HOME}:chart-secretcast`;
     const as = (user: string, ...words: readonly string[]) => {
-      const given = ["--kubeconfig", sharedCluster().kubeconfig, "--as", user, "-n", "default"];
-      const { status, stderr } = spawnSync("kubectl", [...given, ...words], { encoding: "utf8" });
-      return status === 0 ? "done" : stderr;
+      const given = ["--as", user, "-n", "default", ...words];
+      const { code, stderr } = tryKubectl(sharedCluster().kubeconfig, given);
+      return code === 0 ? "done" : stderr;
     };
     const tenant = "tenant-of-the-chart";
     const rights = { resources: ["secrets"], verbs: ["*"], apiGroups: [""] };

@@ -1,9 +1,9 @@
 // `check` and `explain` on a real API server, with its RBAC and its admission policies: the answers are
 // the server's own.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { ACCOUNT } from "../support/api-server/account.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
@@ -62,7 +62,7 @@ test("rights in one namespace are found in that one, and missing in another", as
   const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
   const rights = fileURLToPath(new URL("../../manifests/namespace-rights", import.meta.url));
   const kubectl = (...words: readonly string[]) =>
-    execFileSync("kubectl", ["--kubeconfig", sharedCluster().kubeconfig, "-n", a, ...words]);
+    kubectlAt(sharedCluster().kubeconfig, ["-n", a, ...words]);
   kubectl("apply", "-k", rights);
   const user = "system:serviceaccount:other:other";
   kubectl(

@@ -1,11 +1,11 @@
 // The small components on a real API server: it takes them without a warning and acts on what it can
 // act on. Whether packets pass is the network plugin's to say; there is none here.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { quietKubectl } from "../support/api-server/kubectl.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 
@@ -13,12 +13,8 @@ const FOLDER = fileURLToPath(new URL("../../manifests/components", import.meta.u
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/secretcast/leases/secretcast";
 const SCHEMA = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/secretcast-lease";
 
-function kubectl(...words: readonly string[]): void {
-  const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
-  const { status, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, "");
-}
+const kubectl = (...words: readonly string[]): void =>
+  quietKubectl(sharedCluster().kubeconfig, words);
 
 test("the network policy goes in", (t) => {
   const file = `${FOLDER}/network-policy/networkpolicy.yaml`;

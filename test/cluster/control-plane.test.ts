@@ -7,14 +7,14 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { openCluster, ownCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 
 test("kubectl names the version that was built", () => {
   const { kubeconfig } = sharedCluster();
-  const args = ["--kubeconfig", kubeconfig, "version", "-o", "json"];
-  const printed = JSON.parse(execFileSync("kubectl", args, { encoding: "utf8" }));
+  const printed = JSON.parse(kubectlAt(kubeconfig, ["version", "-o", "json"]));
   const { gitVersion, major, minor } = printed.serverVersion;
   const chosen = process.env["SECRETCAST_KUBERNETES"] ?? "";
   const files = globSync("assets/{*/,}go.mod", { cwd: import.meta.dirname });

@@ -1,10 +1,10 @@
 // The component early-check on a real API server: it says what the controller would say, of whatever
 // value, and of nothing that a request does not change.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { after, before, test, type TestContext } from "node:test";
+import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
 import { ok } from "../support/api-server/facts/place.ts";
@@ -245,8 +245,7 @@ for (const [at, [globs, silent]] of (
 
 test("what docs/reference.md shows of kubectl is what kubectl prints", async (t) => {
   const kubectl = (...words: readonly string[]): string => {
-    const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
-    const { stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
+    const { stdout, stderr } = tryKubectl(sharedCluster().kubeconfig, words);
     const lines = (stderr + stdout).split("\n");
     return lines.filter((line) => !line.includes(CHECK)).join("\n");
   };

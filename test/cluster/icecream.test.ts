@@ -1,10 +1,10 @@
 // The example controller of a resource of its own, on a real API server. There is no scheduler and no
 // kubelet here: the test binds Pods to nodes and says that they run.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { ok } from "../support/api-server/facts/place.ts";
@@ -15,10 +15,8 @@ import type { Stage } from "../support/api-server/example-stage.ts";
 const merge = { contentType: "application/merge-patch+json" };
 const SLOWLY_MS = 30_000;
 
-function kubectl(...words: readonly string[]): string {
-  const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
-  return execFileSync("kubectl", given, { encoding: "utf8" });
-}
+const kubectl = (...words: readonly string[]): string =>
+  kubectlAt(sharedCluster().kubeconfig, words);
 
 type Shop = Stage & {
   readonly icecreams: string;

@@ -1,12 +1,12 @@
 // Listed namespaces on a real API server: with rights in them alone the controller does its work, asks
 // for nothing that it may not have, and leaves alone what is off the list.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ACCOUNT, controllerAccount } from "../support/api-server/account.ts";
+import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
+import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -17,6 +17,7 @@ const RIGHTS = fileURLToPath(new URL("../../manifests/namespace-rights", import.
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 let kubeconfig: string;
+const kubectl = (...words: readonly string[]): string => kubectlAt(cluster.kubeconfig, words);
 before(async () => {
   cluster = await ownCluster();
   kubeconfig = await controllerAccount(cluster, OVERLAY);
@@ -25,12 +26,6 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-function kubectl(...words: readonly string[]): string {
-  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
 const giveRights = (namespace: string): string => kubectl("apply", "-n", namespace, "-k", RIGHTS);
 const keyOf = (namespace: string): string =>
   kubectl("get", "secret", "s", "-n", namespace, "--ignore-not-found", "-o", "jsonpath={.data.k}");
@@ -60,21 +55,13 @@ const setTo = (text: string): string =>
 
 /** Requests of the controller that RBAC refused. */
 function refused(): readonly string[] {
-  const lines = readFileSync(cluster.auditLog, "utf8").trimEnd().split("\n");
-  const events: readonly unknown[] = lines.map((line) => JSON.parse(line));
-  const forbidden = events.filter(
-    (event) =>
-      field(event, "user", "username") === ACCOUNT &&
-      field(event, "annotations", "authorization.k8s.io/decision") === "forbid",
-  );
+  const forbidden = auditEventsOf(ACCOUNT, cluster.auditLog).filter(isForbidden);
   return forbidden.map((event) => String(field(event, "requestURI")));
 }
 
 test("the account has no right on Secrets off the list, nor on all of them", () => {
-  const may = (...words: readonly string[]): string => {
-    const given = ["--kubeconfig", cluster.kubeconfig, "auth", "can-i", "--as", ACCOUNT, ...words];
-    return spawnSync("kubectl", given, { encoding: "utf8" }).stdout.trim();
-  };
+  const may = (...words: readonly string[]): string =>
+    tryKubectl(cluster.kubeconfig, ["auth", "can-i", "--as", ACCOUNT, ...words]).stdout.trim();
   assert.equal(may("create", "secrets", "-n", "team-a"), "yes");
   assert.equal(may("watch", "namespaces/team-a"), "yes");
   for (const words of [

@@ -1,9 +1,9 @@
 // The manifests on a real API server: it takes them without a warning, lets the pod in under Pod
 // Security `restricted`, and gives the controller's account its rights and no others.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { quietKubectl, tryKubectl, type KubectlResult } from "../support/api-server/kubectl.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -16,20 +16,15 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-function kubectl(...words: readonly string[]) {
-  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  return { status, stdout, stderr };
-}
+const kubectl = (...words: readonly string[]): KubectlResult =>
+  tryKubectl(cluster.kubeconfig, words);
 
 test("base and example go in without a warning, in either order and again", () => {
   for (const way of [
     ["-f", `${FOLDER}/example`],
     ["-k", FOLDER],
   ]) {
-    const { status, stderr } = kubectl("apply", ...way);
-    assert.equal(status, 0, stderr);
-    assert.equal(stderr, "");
+    quietKubectl(cluster.kubeconfig, ["apply", ...way]);
   }
   for (const way of [
     ["-k", FOLDER],

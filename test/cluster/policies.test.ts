@@ -1,19 +1,15 @@
 // What the API server says of the components' policies before any request: its type checker finds nothing wrong.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests/components", import.meta.url));
 
-function kubectl(...words: readonly string[]): string {
-  const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
+const kubectl = (...words: readonly string[]): string =>
+  kubectlAt(sharedCluster().kubeconfig, words);
 
 for (const name of ["guardrail", "tenant-guard", "early-check"])
   test(`the policy of ${name} has no type-check warning, for Secrets and ConfigMaps (D11)`, async (t) => {

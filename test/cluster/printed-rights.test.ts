@@ -1,10 +1,11 @@
 // What `secretcast rights` prints, on a real API server: an account that has exactly these rights is enough for
 // a controller with these flags, and each of the rights is used.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Http } from "../support/api-server/http.ts";
@@ -16,6 +17,7 @@ import { eventually } from "../support/time/eventually.ts";
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 let http: Http;
+const kubectl = (...words: readonly string[]): string => kubectlAt(cluster.kubeconfig, words);
 before(async () => {
   cluster = await ownCluster();
   http = openCluster(cluster);
@@ -27,17 +29,6 @@ after(async () => {
   await cluster.stop();
 });
 
-function kubectl(...words: readonly string[]): string {
-  return typed(words, undefined);
-}
-
-function typed(words: readonly string[], input: string | undefined): string {
-  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8", input });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
-
 /** Path of a kubeconfig of home/NAME, which has what is printed for `flags` and nothing else. */
 async function accountWith(name: string, flags: readonly string[]) {
   kubectl("create", "serviceaccount", name, "-n", "home");
@@ -48,7 +39,7 @@ async function accountWith(name: string, flags: readonly string[]) {
     ...flags,
   ]);
   assert.equal(code, 0, stderr);
-  typed(["apply", "-f", "-"], stdout);
+  kubectlAt(cluster.kubeconfig, ["apply", "-f", "-"], stdout);
   const token = kubectl("create", "token", name, "-n", "home", "--duration=2h").trim();
   const kubeconfig = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
   const { url, caFile } = cluster;
@@ -61,16 +52,12 @@ async function accountWith(name: string, flags: readonly string[]) {
 
 /** Each request of the account, with the decision of the API server. */
 function requestsOf(name: string) {
-  const lines = readFileSync(cluster.auditLog, "utf8").trimEnd().split("\n");
-  const events: readonly unknown[] = lines.map((line) => JSON.parse(line));
-  return events
-    .filter((event) => field(event, "user", "username") === `system:serviceaccount:home:${name}`)
-    .map((event) => ({
-      verb: String(field(event, "verb")),
-      resource: String(field(event, "objectRef", "resource")),
-      decision: field(event, "annotations", "authorization.k8s.io/decision"),
-      uri: String(field(event, "requestURI")),
-    }));
+  return auditEventsOf(`system:serviceaccount:home:${name}`, cluster.auditLog).map((event) => ({
+    verb: String(field(event, "verb")),
+    resource: String(field(event, "objectRef", "resource")),
+    isRefused: isForbidden(event),
+    uri: String(field(event, "requestURI")),
+  }));
 }
 
 const secrets = (namespace: string): string => `/api/v1/namespaces/${namespace}/secrets`;
@@ -157,14 +144,14 @@ for (const [name, flags] of Object.entries(MODES))
     const requests = requestsOf(name);
     // Where no Role can grant it, a list of Namespaces is tried in vain.
     const refused = requests.filter(
-      ({ decision, resource, verb }) =>
-        decision === "forbid" && !(resource === "namespaces" && verb !== "get"),
+      ({ isRefused, resource, verb }) =>
+        isRefused && !(resource === "namespaces" && verb !== "get"),
     );
     assert.deepEqual([...new Set(refused.map(({ verb, uri }) => `${verb} ${uri}`))], []);
     // In one of the namespaces of a list is enough.
     const used = new Set(
       requests
-        .filter(({ decision }) => decision === "allow")
+        .filter(({ isRefused }) => !isRefused)
         .map(({ verb, resource }) => `${verb} ${resource}`),
     );
     // Where lists are streamed, no list is sent; test/cluster/rights.test.ts shows that one is.

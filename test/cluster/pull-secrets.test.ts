@@ -2,9 +2,9 @@
 // Pods: each that is made where the binding says lists the parameter's names once, after its own and its
 // account's; whatever is wrong with the parameter, no Pod is kept from being made.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { after, before, test as nodeTest, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { quietKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Answer, type Http } from "../support/api-server/http.ts";
@@ -29,12 +29,8 @@ const test = (name: string, run: (t: TestContext) => Promise<void>): void =>
 let http: Http;
 const namespaces: string[] = [];
 
-function kubectl(...words: readonly string[]): void {
-  const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
-  const { status, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, "");
-}
+const kubectl = (...words: readonly string[]): void =>
+  quietKubectl(sharedCluster().kubeconfig, words);
 
 before(async () => {
   http = openCluster(sharedCluster());

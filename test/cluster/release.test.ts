@@ -11,6 +11,7 @@ import type { V1Deployment } from "@kubernetes/client-node";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Http } from "../support/api-server/http.ts";
+import { quietKubectl } from "../support/api-server/kubectl.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
 import { Helm, helmMissing } from "../support/programs/helm.ts";
 import { digestOf, OciRegistry, readLayout } from "../support/programs/oci-registry.ts";
@@ -106,10 +107,7 @@ test("the chart installed from the registry brings copies to their places", opti
 
 test("the one YAML applied brings copies to their places, with the image by its digest", async () => {
   const file = join(release, `secretcast-${version}.yaml`);
-  const given = ["--kubeconfig", cluster.kubeconfig, "apply", "-f", file];
-  const { status, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, "");
+  quietKubectl(cluster.kubeconfig, ["apply", "-f", file]);
   const yaml = readFileSync(file, "utf8");
   const image = await imageOf("secretcast");
   assert.ok(yaml.includes(`image: ${image}\n`));

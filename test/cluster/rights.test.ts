@@ -1,13 +1,14 @@
 // The rights that the manifests give the controller, judged by the API server's own audit log: none was
 // missing in all the tests that ran before this file, and none is there that is not used.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { ACCOUNT, controllerToken } from "../support/api-server/account.ts";
+import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
 import { auditLogs, sharedCluster } from "../support/api-server/cluster.ts";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
@@ -24,15 +25,9 @@ const COMMAND_LINE = "(command line)";
  * with its account. A command looks further than the controller and goes on where it may not.
  */
 function requests(): readonly unknown[] {
-  const lines = auditLogs().flatMap((file) => readFileSync(file, "utf8").trimEnd().split("\n"));
-  const all: readonly unknown[] = lines
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
-  return all.filter(
-    (event) =>
-      field(event, "user", "username") === ACCOUNT &&
-      !String(field(event, "userAgent")).endsWith(COMMAND_LINE),
-  );
+  return auditLogs()
+    .flatMap((file) => auditEventsOf(ACCOUNT, file))
+    .filter((event) => !String(field(event, "userAgent")).endsWith(COMMAND_LINE));
 }
 
 /** `verb resource.group` of a request for a resource. */
@@ -45,19 +40,9 @@ function rightOf(event: unknown): string | undefined {
 
 function granted(kind: "clusterrole" | "role"): readonly string[] {
   const { kubeconfig } = sharedCluster();
-  const given = [
-    "--kubeconfig",
-    kubeconfig,
-    "-n",
-    "secretcast",
-    "get",
-    kind,
-    "secretcast",
-    "-o",
-    "json",
-  ];
+  const given = ["-n", "secretcast", "get", kind, "secretcast", "-o", "json"];
   const { rules }: { rules: readonly Record<"apiGroups" | "resources" | "verbs", string[]>[] } =
-    JSON.parse(execFileSync("kubectl", given, { encoding: "utf8" }));
+    JSON.parse(kubectlAt(kubeconfig, given));
   return rules.flatMap(({ apiGroups, resources, verbs }) =>
     verbs.flatMap((verb) =>
       resources.flatMap((resource) => apiGroups.map((group) => `${verb} ${resource}.${group}`)),
@@ -138,9 +123,7 @@ test("every right that is granted is used", async (t) => {
 });
 
 test("no right was missing, in this file and all before it", () => {
-  const refused = requests().filter(
-    (event) => field(event, "annotations", "authorization.k8s.io/decision") === "forbid",
-  );
+  const refused = requests().filter(isForbidden);
   const words = refused.map(
     (event) => `${rightOf(event) ?? ""} ${String(field(event, "requestURI"))}`,
   );

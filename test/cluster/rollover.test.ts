@@ -1,8 +1,8 @@
 // A rolling update as the two replicas of the manifests live through it, each a process of its own under
 // the controller's own rights: the leader is told to stop, releases the Lease, and the stand-by writes.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { test, type TestContext } from "node:test";
+import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -15,11 +15,9 @@ const says = ({ log }: Replica, message: string): boolean =>
   log.some((line) => field(line, "msg") === message);
 
 function leaseHolder(): string {
-  const { kubeconfig } = sharedCluster();
-  const given = ["--kubeconfig", kubeconfig, "-n", "secretcast", "get", "lease", "secretcast"];
-  return execFileSync("kubectl", [...given, "-o", "jsonpath={.spec.holderIdentity}"], {
-    encoding: "utf8",
-  });
+  const given = ["-n", "secretcast", "get", "lease", "secretcast"];
+  const path = "jsonpath={.spec.holderIdentity}";
+  return kubectlAt(sharedCluster().kubeconfig, [...given, "-o", path]);
 }
 
 test("the leader stops, the stand-by writes, and nothing is lost in between", async (t: TestContext) => {

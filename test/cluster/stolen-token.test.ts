@@ -2,11 +2,11 @@
 // that the API offers is tried. None of these Secrets is read, and none is changed.
 // SECRETCAST_FOREIGN_SECRETS=100000 sets how many there are.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
 import { field, type Answer, type Http } from "../support/api-server/http.ts";
@@ -51,7 +51,7 @@ before(async () => {
   kubectl("create", "serviceaccount", "secretcast", "-n", "secretcast");
   const rights = await commandLine(["rights", "--only-names", LISTED]);
   assert.equal(rights.code, 0);
-  kubectlWith(rights.stdout, "apply", "-f", "-");
+  kubectlAt(cluster.kubeconfig, ["apply", "-f", "-"], rights.stdout);
   const account = { namespace: "secretcast", name: "secretcast" };
   const kubeconfig = await serviceAccountKubeconfig(cluster, account);
   const token = field(JSON.parse(readFileSync(kubeconfig, "utf8")), "users", 0, "user", "token");
@@ -68,14 +68,7 @@ const namespaceOf = (at: number): string => `foreign-${at % NAMESPACES}`;
 const targetAt = (at: number): Target => ({ namespace: namespaceOf(at), name: `password-${at}` });
 const SAMPLE = [0, Math.floor(COUNT / 2) + 1, COUNT - 2].map(targetAt);
 
-const kubectl = (...words: readonly string[]): string => kubectlWith("", ...words);
-
-function kubectlWith(input: string, ...words: readonly string[]): string {
-  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8", input });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
+const kubectl = (...words: readonly string[]): string => kubectlAt(cluster.kubeconfig, words);
 
 async function created(path: string, body: object): Promise<void> {
   const { status } = await admin.send("POST", path, { body });
@@ -199,8 +192,7 @@ test("kubectl auth can-i answers as docs/hardening.md prints it (34)", () => {
   );
   assert.equal(lines.length, 3);
   for (const { words, answer } of lines) {
-    const given = ["--kubeconfig", cluster.kubeconfig, ...words];
-    const { stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
+    const { stdout, stderr } = tryKubectl(cluster.kubeconfig, words);
     assert.equal(stdout.trim(), answer, `${words.join(" ")}: ${stderr}`);
   }
 });

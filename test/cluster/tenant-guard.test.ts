@@ -2,13 +2,13 @@
 // a copy; the controller, the cluster's own controllers and who may take the guard off can. Marks that
 // the controller did not write guard nothing.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
+import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openMaps } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
@@ -17,15 +17,7 @@ const GUARD = fileURLToPath(new URL("../../manifests/components/tenant-guard", i
 const TENANT = "tenant-of-the-guard";
 const CARETAKER = "caretaker-of-the-guard";
 
-function kubectl(...words: readonly string[]) {
-  const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
-  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
-  return { status, stdout, stderr };
-}
-function must(...words: readonly string[]): void {
-  const { status, stderr } = kubectl(...words);
-  assert.equal(status, 0, stderr);
-}
+const must = (...words: readonly string[]): string => kubectlAt(sharedCluster().kubeconfig, words);
 const FILES = ["policy", "binding"].flatMap((name) => ["-f", `${GUARD}/${name}.yaml`]);
 
 before(() => {
@@ -50,12 +42,12 @@ after(() => {
 });
 
 const as = (user: string, namespace: string, ...words: readonly string[]) =>
-  kubectl("--as", user, "-n", namespace, ...words);
+  tryKubectl(sharedCluster().kubeconfig, ["--as", user, "-n", namespace, ...words]);
 
 /** Whether the guard said no to the tenant, with this reason. */
 function refuses(namespace: string, words: readonly string[], reason: string): boolean {
-  const { status, stderr } = as(TENANT, namespace, ...words);
-  if (status === 0) return false;
+  const { code, stderr } = as(TENANT, namespace, ...words);
+  if (code === 0) return false;
   assert.match(stderr, /ValidatingAdmissionPolicy 'secretcast-tenant-guard'/);
   assert.ok(stderr.includes(reason), stderr);
   return true;
@@ -103,10 +95,10 @@ test("a tenant neither edits nor deletes a copy; the controller goes on", async 
   );
 
   // What stays free: labels and annotations of their own, and every Secret that is no copy.
-  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").status, 0);
-  assert.equal(as(TENANT, a, "annotate", "secret", "s", "example.com/x=y").status, 0);
+  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").code, 0);
+  assert.equal(as(TENANT, a, "annotate", "secret", "s", "example.com/x=y").code, 0);
   await api.createSecret(a, "own", { data: { k: "1" } });
-  assert.equal(as(TENANT, a, "delete", "secret", "own").status, 0);
+  assert.equal(as(TENANT, a, "delete", "secret", "own").code, 0);
 
   await api.setData(source, "s", { k: "2" });
   await scene.holds(a, "s", { k: "2" });
@@ -133,7 +125,7 @@ test("a copy that is a ConfigMap is guarded alike, its binary data too", async (
     assert.ok(refuses(a, words, "change that one"), change);
   }
   assert.ok(refuses(a, ["delete", "configmap", "s"], "would be made again"));
-  assert.equal(as(TENANT, a, "label", "configmap", "s", "team=a").status, 0);
+  assert.equal(as(TENANT, a, "label", "configmap", "s", "team=a").code, 0);
   await api.deleteSecret(source, "s");
   await scene.absent(a, "s");
   await controller.stop();
@@ -145,7 +137,7 @@ test("a copy stays guarded however many others write to it", async (t) => {
   // The API server keeps ten managers apart and merges the oldest of more.
   for (let writer = 0; writer < 14; writer++) {
     const words = ["label", "secret", "s", `writer-${writer}=x`, `--field-manager=w${writer}`];
-    assert.equal(as(TENANT, a, ...words).status, 0);
+    assert.equal(as(TENANT, a, ...words).code, 0);
   }
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
   await controller.stop();
@@ -163,18 +155,18 @@ test("a tenant cannot direct the garbage collector at a copy by an owner referen
   };
   const absent = owner("11111111-2222-3333-4444-555555555555");
   assert.ok(refuses(a, setOwners(TENANT, [absent]), belongs));
-  assert.equal(as(TENANT, a, "create", "configmap", "owner").status, 0);
+  assert.equal(as(TENANT, a, "create", "configmap", "owner").code, 0);
   const living = owner(as(TENANT, a, "get", "cm", "owner", "-o=jsonpath={.metadata.uid}").stdout);
   assert.ok(refuses(a, setOwners(TENANT, [living]), belongs));
 
   // One that an administrator set stays, and no other comes in its place.
-  assert.equal(as(CARETAKER, a, ...setOwners(CARETAKER, [living])).status, 0);
-  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").status, 0);
+  assert.equal(as(CARETAKER, a, ...setOwners(CARETAKER, [living])).code, 0);
+  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").code, 0);
   assert.ok(refuses(a, setOwners(TENANT, [absent]), belongs));
   assert.ok(refuses(a, setOwners(TENANT, [living, absent]), belongs));
   await api.setData(source, "s", { k: "2" });
   await scene.holds(a, "s", { k: "2" });
-  assert.equal(as(TENANT, a, ...setOwners(TENANT, [])).status, 0);
+  assert.equal(as(TENANT, a, ...setOwners(TENANT, [])).code, 0);
   await controller.stop();
   await scene.finish();
 });
@@ -193,15 +185,15 @@ test("no number of annotations makes the API server slow or the guard blind (B14
   };
   const few = "its annotations can be changed only while it has at most 1000";
   assert.ok(refuses(a, annotated(1000, {}), few));
-  assert.equal(as(TENANT, a, ...annotated(900, {})).status, 0);
+  assert.equal(as(TENANT, a, ...annotated(900, {})).code, 0);
   assert.ok(refuses(a, annotated(0, { "secretcast.io/unknown": "x" }), "change that one"));
 
-  assert.equal(as(CARETAKER, a, ...annotated(20_000, {})).status, 0);
+  assert.equal(as(CARETAKER, a, ...annotated(20_000, {})).code, 0);
   assert.ok(refuses(a, annotated(0, { "secretcast.io/source-uid": "x" }), few));
   assert.ok(refuses(a, annotated(0, { "secretcast.io/placed-at": null }), few));
   assert.ok(refuses(a, ["patch", "secret", "s", "-p", '{"data":{"k":"Mg=="}}'], "change that one"));
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
-  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").status, 0);
+  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").code, 0);
   await controller.stop();
   await scene.finish();
 });
@@ -209,8 +201,8 @@ test("no number of annotations makes the API server slow or the guard blind (B14
 test("who may delete the policy may delete a copy, by whatever group or role", async (t) => {
   const { scene, a, controller } = await guarded(t);
   const change = ["patch", "secret", "s", "--type=merge", "-p", '{"data":{"k":"Mg=="}}'];
-  assert.equal(as(CARETAKER, a, ...change).status, 0);
-  assert.equal(as(CARETAKER, a, "delete", "secret", "s").status, 0);
+  assert.equal(as(CARETAKER, a, ...change).code, 0);
+  assert.equal(as(CARETAKER, a, "delete", "secret", "s").code, 0);
   await scene.holds(a, "s", { k: "1" });
   await controller.stop();
   await scene.finish();
@@ -230,8 +222,8 @@ test("marks that the controller did not write bind nobody: their owner edits and
   for (const name of ["forged", "pulling"]) {
     scene.release(a, name);
     const change = ["patch", "secret", name, "--type=merge", "-p", '{"data":{"k":"Mg=="}}'];
-    assert.equal(as(TENANT, a, ...change).status, 0, name);
-    assert.equal(as(TENANT, a, "delete", "secret", name).status, 0, name);
+    assert.equal(as(TENANT, a, ...change).code, 0, name);
+    assert.equal(as(TENANT, a, "delete", "secret", name).code, 0, name);
   }
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"), "a real one is guarded");
   await controller.stop();

@@ -1,6 +1,5 @@
 // The controller's own account on a real API server: what manifests/ gives it and nothing more, under
 // the guardrail, so that whatever runs as the controller shows that the guardrail lets it.
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import type { SharedCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
 import { eventually } from "../time/eventually.ts";
 import { field } from "./http.ts";
+import { kubectlAt } from "./kubectl.ts";
 
 const GUARDED = fileURLToPath(new URL("../../cluster/guarded", import.meta.url));
 const PROBE = "/api/v1/namespaces/secretcast/secrets?dryRun=All";
@@ -25,8 +25,7 @@ export const ACCOUNT = "system:serviceaccount:secretcast:secretcast";
  * kubeconfig of the account they make.
  */
 export async function controllerAccount(access: ClusterAccess, overlay = GUARDED): Promise<string> {
-  const apply = ["--kubeconfig", access.kubeconfig, "apply", "-k", overlay];
-  execFileSync("kubectl", apply, { stdio: ["ignore", "ignore", "inherit"] });
+  kubectlAt(access.kubeconfig, ["apply", "-k", overlay]);
   const http = openCluster(access);
   try {
     const body = { spec: { expirationSeconds: TOKEN_LASTS_S } };

@@ -1,6 +1,6 @@
 // The kubectl on PATH against one server, with a home folder and caches of its own, so that nothing
 // of the machine's configuration leaks in and nothing of the test's leaks out.
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +24,30 @@ export function kubectlMissing(): string | undefined {
   } catch {
     return "there is no kubectl on PATH";
   }
+}
+
+/** One run with this kubeconfig while this process waits, whatever the exit code. */
+export function tryKubectl(
+  kubeconfig: string,
+  words: readonly string[],
+  input = "",
+): KubectlResult {
+  const given = ["--kubeconfig", kubeconfig, ...words];
+  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8", input });
+  return { code: status ?? -1, stdout, stderr };
+}
+
+/** The output of such a run, which must succeed. */
+export function kubectlAt(kubeconfig: string, words: readonly string[], input?: string): string {
+  const { code, stdout, stderr } = tryKubectl(kubeconfig, words, input);
+  if (code === 0) return stdout;
+  throw new Error(`kubectl ${words.join(" ")}: exit code ${code}: ${stderr}${stdout}`);
+}
+
+/** As kubectlAt, and without a warning. */
+export function quietKubectl(kubeconfig: string, words: readonly string[]): void {
+  const { code, stderr } = tryKubectl(kubeconfig, words);
+  if (code !== 0 || stderr !== "") throw new Error(`kubectl ${words.join(" ")}: ${stderr}`);
 }
 
 export class Kubectl {

@@ -1,8 +1,8 @@
 // Who led when, and who wrote, as the API server's audit log has it: replicas of one account are told
 // apart by the address at which the server saw them. A write by one of them after another has taken
 // the Lease is a stray. Events are no such writes: they tell of what was done before.
-import { readFileSync } from "node:fs";
 import { ACCOUNT } from "./account.ts";
+import { auditEventsOf } from "./audit-log.ts";
 import { field } from "./http.ts";
 
 export type LeadJudgement = {
@@ -19,10 +19,7 @@ const OBJECTS = new Set(["secrets", "configmaps"]);
 
 /** Of the replicas that elect by the Lease of this name. */
 export function judgeLead(auditLog: string, lease: string): LeadJudgement {
-  const events = readFileSync(auditLog, "utf8")
-    .split("\n")
-    .filter((line) => line.includes(ACCOUNT))
-    .map((line): unknown => JSON.parse(line))
+  const events = auditEventsOf(ACCOUNT, auditLog)
     .filter((event) => WRITES.has(String(field(event, "verb"))))
     .toSorted((a, b) => receivedAt(a) - receivedAt(b));
   const ours = events.filter((event) => isLease(event, lease));
@@ -49,10 +46,7 @@ export function judgeLead(auditLog: string, lease: string): LeadJudgement {
 
 /** What arrived of an address from then on and was carried out, Leases and Events aside. */
 export function writesSince(auditLog: string, from: string, sinceMs: number): readonly string[] {
-  return readFileSync(auditLog, "utf8")
-    .split("\n")
-    .filter((line) => line.includes(`"${from}"`))
-    .map((line): unknown => JSON.parse(line))
+  return auditEventsOf(ACCOUNT, auditLog)
     .filter((event) => addressOf(event) === from && receivedAt(event) >= sinceMs)
     .filter((event) => OBJECTS.has(String(field(event, "objectRef", "resource"))))
     .filter((event) => WRITES.has(String(field(event, "verb"))) && isDone(event))

@@ -1,6 +1,5 @@
 // The controller's Lease on a real API server, seen from outside: its priority, who holds it and how
 // old its renewTime becomes, and what of the controller's requests was refused.
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { ACCOUNT } from "./account.ts";
@@ -9,6 +8,7 @@ import type { ClusterAccess } from "./control-plane.ts";
 import { eventually } from "../time/eventually.ts";
 import { field } from "./http.ts";
 import type { Http } from "./http.ts";
+import { kubectlAt } from "./kubectl.ts";
 import { good } from "./pressure.ts";
 
 const COMPONENT = "manifests/components/lease-priority/flowschema.yaml";
@@ -23,7 +23,7 @@ export async function prioritizeLease(
   token: string,
 ): Promise<() => void> {
   const kubectl = (verb: string): void =>
-    void execFileSync("kubectl", ["--kubeconfig", access.kubeconfig, verb, "-f", COMPONENT]);
+    void kubectlAt(access.kubeconfig, [verb, "-f", COMPONENT]);
   kubectl("apply");
   const uid = field((await good(admin.send("GET", SCHEMA))).body, "metadata", "uid");
   const controller = openCluster(access, token);
