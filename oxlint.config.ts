@@ -106,15 +106,6 @@ const WALLS: Readonly<Record<string, Wall>> = {
     ],
     packages: ["pino", "prom-client", ...NODE],
   },
-  "controller/report/receipts": {
-    from: [
-      "controller/report/sync-log",
-      ...RULES("model", "state", "writes"),
-      ...KUBE("time", "rest"),
-      "text",
-    ],
-    packages: [],
-  },
   "controller/sync": {
     from: [
       ...RULES("writes", "report", "annotations", "model", "observed", "state", "plan"),
@@ -125,6 +116,15 @@ const WALLS: Readonly<Record<string, Wall>> = {
     packages: NODE,
   },
 
+  receipts: {
+    from: [
+      ...["controller/report/sync-log", "controller/report/log"],
+      ...RULES("settings", "model", "state", "writes"),
+      ...KUBE("time", "rest"),
+      "text",
+    ],
+    packages: NODE,
+  },
   page: {
     from: [
       ...RULES("settings", "sync", "report", "annotations", "model"),
@@ -136,8 +136,8 @@ const WALLS: Readonly<Record<string, Wall>> = {
   run: {
     from: [
       "page",
+      "receipts",
       ...RULES("settings", "sync", "writes", "report", "annotations", "model", "observed", "state"),
-      "controller/report/receipts",
       ...KUBE("time", "rest", "kubeconfig", "leaderelection", "events", "connections/tls-faults"),
       "text/intern",
     ],

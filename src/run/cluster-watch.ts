@@ -12,7 +12,7 @@ import { SourceListCache } from "../controller/sync/source-list-cache.ts";
 import { LIST_WATCH, Watches } from "../controller/sync/watches.ts";
 import { toldBy, watchLines, type InformerDeps } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
-import type { ReceiptJournal } from "../controller/report/receipts/receipt-journal.ts";
+import type { ReceiptJournal } from "../receipts/receipt-journal.ts";
 import type { FailureLines } from "../controller/report/failure-lines.ts";
 import type { Dependencies } from "./dependencies.ts";
 

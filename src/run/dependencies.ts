@@ -3,7 +3,7 @@ import type { ApiClient } from "../kube/rest/api-client.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { Metrics } from "../controller/report/metrics.ts";
-import type { ReceiptSink } from "../controller/report/receipts/receipt-journal.ts";
+import type { ReceiptSink } from "../receipts/receipt-journal.ts";
 import type { SyncHooks } from "../controller/report/sync-log.ts";
 import type { StatusFeed } from "../page/status-feed.ts";
 

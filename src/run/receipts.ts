@@ -2,19 +2,16 @@
 import type { Config } from "../controller/settings/config.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
 import type { Log } from "../controller/report/log.ts";
-import {
-  ReceiptJournal,
-  type JournalCache,
-} from "../controller/report/receipts/receipt-journal.ts";
-import { ReceiptOutput } from "../controller/report/receipts/receipt-output.ts";
+import { ReceiptJournal, type JournalCache } from "../receipts/receipt-journal.ts";
+import { ReceiptOutput } from "../receipts/receipt-output.ts";
 import type { RecentChanges } from "../controller/state/recent-changes.ts";
 import { systemClock } from "../kube/time/clock.ts";
 import type { ClusterWatch } from "./cluster-watch.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Program } from "./program-context.ts";
-import { openReceiptFile } from "./receipt-file.ts";
-import { receiptStdout } from "./receipt-stdout.ts";
+import { openReceiptFile } from "../receipts/receipt-file.ts";
+import { receiptStdout } from "../receipts/receipt-stdout.ts";
 
 /** The value of --receipts for the standard output. The log is then on stderr. */
 export const TO_STDOUT = "stdout";

@@ -17,7 +17,7 @@ import { systemClock, type Clock, type Timer } from "../kube/time/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
 import { Reachability } from "../kube/rest/reachability.ts";
 import { createLog, LogOutput, type Log } from "../controller/report/log.ts";
-import type { ReceiptOutput } from "../controller/report/receipts/receipt-output.ts";
+import type { ReceiptOutput } from "../receipts/receipt-output.ts";
 import { StatusFeed } from "../page/status-feed.ts";
 import { createMetrics } from "../controller/report/metrics.ts";
 import type { RunEnd } from "../controller/sync/controller.ts";

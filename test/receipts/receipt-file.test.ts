@@ -17,10 +17,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { ReceiptOutput } from "../../src/controller/report/receipts/receipt-output.ts";
+import { ReceiptOutput } from "../../src/receipts/receipt-output.ts";
 import { UsageError } from "../../src/controller/settings/config.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { openReceiptFile } from "../../src/run/receipt-file.ts";
+import { openReceiptFile } from "../../src/receipts/receipt-file.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { folderOf } from "../support/programs/folder.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { ReceiptOutput } from "../../src/controller/report/receipts/receipt-output.ts";
-import { receiptStdout } from "../../src/run/receipt-stdout.ts";
+import { ReceiptOutput } from "../../src/receipts/receipt-output.ts";
+import { receiptStdout } from "../../src/receipts/receipt-stdout.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 import { eventually } from "../support/time/eventually.ts";
 

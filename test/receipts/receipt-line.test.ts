@@ -1,15 +1,15 @@
 // One receipt as a line: nothing that a user writes can end it or make another line of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundedNames } from "../../../../src/controller/observed/read-context.ts";
-import { because } from "../../../../src/controller/model/reasons.ts";
+import { boundedNames } from "../../src/controller/observed/read-context.ts";
+import { because } from "../../src/controller/model/reasons.ts";
 import {
   beginLine,
   endLine,
   receiptLine,
   type Holding,
   type Receipt,
-} from "../../../../src/controller/report/receipts/receipt-line.ts";
+} from "../../src/receipts/receipt-line.ts";
 
 const AT = { time: "2026-01-02T03:04:05.678Z", run: "pod_1", seq: 7 };
 const HOLDING: Holding = {

@@ -4,11 +4,12 @@
 //   that a full disk has taken only a part of it.
 import { fstatSync, write } from "node:fs";
 import { promisify } from "node:util";
-import type { ReceiptTarget } from "../controller/report/receipts/receipt-output.ts";
-import type { Program } from "./program-context.ts";
+import type { LogStream } from "../controller/report/log.ts";
+import type { ReceiptTarget } from "./receipt-output.ts";
 import { codeOf, type FileReports } from "./receipt-file.ts";
 
-type Stdout = Pick<Program["stdout"], "write" | "on" | "fd">;
+/** `fd`: its file descriptor, if it is one of a process. */
+type Stdout = Pick<LogStream, "write" | "on"> & { readonly fd?: number };
 /** Resolves with the number of bytes that were written. */
 type WriteFile = (descriptor: number, bytes: Buffer) => Promise<number>;
 

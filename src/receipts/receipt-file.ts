@@ -6,7 +6,7 @@
 // - A new file has the mode 0600.
 import { constants, type Stats } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
-import type { ReceiptTarget } from "../controller/report/receipts/receipt-output.ts";
+import type { ReceiptTarget } from "./receipt-output.ts";
 import { UsageError } from "../controller/settings/config.ts";
 import { sleep, type Clock } from "../kube/time/clock.ts";
 

@@ -1,11 +1,8 @@
 // Where receipts wait: a stream that blocks or fails delays nothing, and each lost line is counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  ReceiptOutput,
-  type ReceiptTarget,
-} from "../../../../src/controller/report/receipts/receipt-output.ts";
-import { FakeClock } from "../../../support/time/fake-clock.ts";
+import { ReceiptOutput, type ReceiptTarget } from "../../src/receipts/receipt-output.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 /** What was written, and a rule for the next writes: how many bytes of it are taken. */
 class Target implements ReceiptTarget {

@@ -1,13 +1,13 @@
 // Receipts by what the caches show: lost answers, changes by others, copies that exist, lines that were lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ReceiptJournal } from "../../../../src/controller/report/receipts/receipt-journal.ts";
-import { because } from "../../../../src/controller/model/reasons.ts";
-import { CopyObject, type CachedObject } from "../../../../src/controller/model/cluster.ts";
-import type { Action } from "../../../../src/controller/model/actions.ts";
-import { RecentChanges } from "../../../../src/controller/state/recent-changes.ts";
-import { FakeClock } from "../../../support/time/fake-clock.ts";
-import { parseReceipts, replayReceipts } from "../../../support/receipts/replay-receipts.ts";
+import { ReceiptJournal } from "../../src/receipts/receipt-journal.ts";
+import { because } from "../../src/controller/model/reasons.ts";
+import { CopyObject, type CachedObject } from "../../src/controller/model/cluster.ts";
+import type { Action } from "../../src/controller/model/actions.ts";
+import { RecentChanges } from "../../src/controller/state/recent-changes.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
+import { parseReceipts, replayReceipts } from "../support/receipts/replay-receipts.ts";
 
 const SOURCE = { namespace: "shared", name: "db" };
 

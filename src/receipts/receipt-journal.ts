@@ -5,15 +5,15 @@
 //   process has to be known, and a crash between a write and its receipt loses no copy.
 // - A line with `found` follows from the watch. A line without it follows from the answer to our own write.
 // - It holds no copy of the cache: one entry for each write in flight, and the last lost answers.
-import type { Outcome } from "../../writes/outcome.ts";
-import type { CachedObject, Namespace } from "../../model/cluster.ts";
-import type { Action } from "../../model/actions.ts";
-import { placeKey, type ObjectKind } from "../../model/kinds.ts";
-import { objectOf, stringOf } from "../../model/unstructured.ts";
-import type { RecentChanges } from "../../state/recent-changes.ts";
-import type { Ref } from "../../../text/names.ts";
-import type { Clock, Timer } from "../../../kube/time/clock.ts";
-import { nextTurn } from "../../../kube/time/turns.ts";
+import type { Outcome } from "../controller/writes/outcome.ts";
+import type { CachedObject, Namespace } from "../controller/model/cluster.ts";
+import type { Action } from "../controller/model/actions.ts";
+import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
+import { objectOf, stringOf } from "../controller/model/unstructured.ts";
+import type { RecentChanges } from "../controller/state/recent-changes.ts";
+import type { Ref } from "../text/names.ts";
+import type { Clock, Timer } from "../kube/time/clock.ts";
+import { nextTurn } from "../kube/time/turns.ts";
 import {
   beginLine,
   endLine,
@@ -28,7 +28,7 @@ import {
   type Version,
 } from "./receipt-line.ts";
 import { LostAnswers, wordOf } from "./lost-answers.ts";
-import type { SyncHooks } from "../sync-log.ts";
+import type { SyncHooks } from "../controller/report/sync-log.ts";
 
 /** Where lines are sent. */
 export type ReceiptSink = {

@@ -1,11 +1,11 @@
 // One receipt as one line of JSON: what became of one copy, or of the entries that a pulling object got.
 // Promises: a line contains names, UIDs, versions and codes, never a value. It is ASCII without a line break,
 // so nothing that a user writes can end it or look like another line. Its length is limited.
-import { reasonText, type Reason } from "../../model/reasons.ts";
-import { recordOn, type CachedObject } from "../../model/cluster.ts";
-import type { ObjectKind } from "../../model/kinds.ts";
-import { refText, type Ref } from "../../../text/names.ts";
-import { triggerText, type Trigger } from "../../model/triggers.ts";
+import { reasonText, type Reason } from "../controller/model/reasons.ts";
+import { recordOn, type CachedObject } from "../controller/model/cluster.ts";
+import type { ObjectKind } from "../controller/model/kinds.ts";
+import { refText, type Ref } from "../text/names.ts";
+import { triggerText, type Trigger } from "../controller/model/triggers.ts";
 
 /** What a line reports. `begin` and `end` frame a statement of everything that exists. */
 export const RECEIPTS = {

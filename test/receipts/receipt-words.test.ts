@@ -8,12 +8,12 @@ import {
   FINDINGS,
   receiptLine,
   RECEIPTS,
-} from "../../../../src/controller/report/receipts/receipt-line.ts";
-import { TRIGGERS } from "../../../../src/controller/model/triggers.ts";
-import { because } from "../../../../src/controller/model/reasons.ts";
-import { tableRows } from "../../../support/documents/markdown.ts";
+} from "../../src/receipts/receipt-line.ts";
+import { TRIGGERS } from "../../src/controller/model/triggers.ts";
+import { because } from "../../src/controller/model/reasons.ts";
+import { tableRows } from "../support/documents/markdown.ts";
 
-const page = readFileSync(new URL("../../../../docs/reference.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference.md", import.meta.url), "utf8");
 
 for (const [header, words] of [
   ["`receipt`", RECEIPTS],

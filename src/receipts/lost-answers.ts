@@ -1,9 +1,9 @@
 // Writes whose answer did not come. If the watch then shows what such a write would have done, its receipt names
 // that write. Promise: the number of remembered writes is limited. The effect of a forgotten one counts as another
 // client's.
-import { isCopying, type Action } from "../../model/actions.ts";
-import type { Outcome } from "../../writes/outcome.ts";
-import type { ApiErrorKind } from "../../../kube/rest/api-error.ts";
+import { isCopying, type Action } from "../controller/model/actions.ts";
+import type { Outcome } from "../controller/writes/outcome.ts";
+import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { Receipt } from "./receipt-line.ts";
 
 const MOST = 1000;

@@ -4,7 +4,7 @@
 //   counted, so memory is limited.
 // - Lines are written in their order, each once. After a line that was cut off, the next begins on a line of
 //   its own.
-import type { Clock, Timer } from "../../../kube/time/clock.ts";
+import type { Clock, Timer } from "../kube/time/clock.ts";
 import type { ReceiptSink } from "./receipt-journal.ts";
 
 /** Where the bytes are written. */
