@@ -1,53 +1,29 @@
-// The npm package: what `npm pack` puts into it, that the program runs from it where Node strips no
-// types, and what its bill of materials lists. A copy of the tree is packed, so the clone stays clean.
+// The npm package: what `npm pack` puts into it, and what its bill of materials lists.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import {
-  KEEP_LINKS,
-  linkProductionPackages,
-  lockedPackages,
-  productionPackages,
-} from "./support/programs/production-packages.ts";
 import { folderOf } from "./support/programs/folder.ts";
+import { npm, packTree, readManifest } from "./support/programs/packed-project.ts";
+import { lockedPackages, productionPackages } from "./support/programs/production-packages.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const TREE = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
-const { version }: { version: string } = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8"),
-);
+const { version } = readManifest();
 
-const folder = folderOf({ after });
-
-function npm(cwd: string, ...words: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync("npm", words, { cwd, encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
-
-type Packed = { readonly filename: string; readonly files: readonly { readonly path: string }[] };
-let packed: Packed;
-
+let paths: readonly string[] = [];
 before(() => {
-  const tree = join(folder, "tree");
-  const skip = join(ROOT, "tools/dev-node/node_modules");
-  for (const each of [...TREE, "tsconfig.json", "tsconfig.build.json", "tsconfig.kube.json"])
-    cpSync(join(ROOT, each), join(tree, each), {
-      recursive: true,
-      filter: (path) => !path.startsWith(skip),
-    });
-  symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
-  npm(tree, "pack", "--silent", "--pack-destination", folder);
-  const dry = npm(tree, "pack", "--json", "--dry-run", "--ignore-scripts", "--silent");
-  const [first]: readonly Packed[] = JSON.parse(dry);
-  packed = first ?? assert.fail(dry);
+  const archive = packTree(folderOf({ after }));
+  const { status, stdout, stderr } = spawnSync("tar", ["-tzf", archive], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  paths = stdout
+    .trim()
+    .split("\n")
+    .map((path) => path.replace(/^package\//, ""));
 });
 
 test("the package holds the program, its example and its papers, and no source or test", () => {
-  const paths = packed.files.map(({ path }) => path);
   for (const needed of [
     "LICENSE",
     "README.md",
@@ -69,7 +45,7 @@ test("the package holds the program, its example and its papers, and no source o
 });
 
 test("the package declares the machinery for others, and nothing else", () => {
-  const declared = packed.files.map(({ path }) => path).filter((path) => path.endsWith(".d.ts"));
+  const declared = paths.filter((path) => path.endsWith(".d.ts"));
   for (const library of ["kube", "sandbox"])
     assert.ok(declared.includes(`dist/${library}/library/index.d.ts`), library);
   assert.deepEqual(
@@ -86,29 +62,6 @@ function inDist(): readonly string[] {
     .map((file) => join("dist", relative(join(ROOT, "src"), file.parentPath), file.name))
     .map((path) => path.replace(/\.ts$/, ".js"));
 }
-
-test("the packed program runs from node_modules beside production packages alone", () => {
-  const home = join(folder, "project");
-  const installed = join(home, "node_modules/secretcast");
-  mkdirSync(installed, { recursive: true });
-  const archive = join(folder, packed.filename);
-  const unpacked = spawnSync("tar", ["-xzf", archive, "-C", installed, "--strip-components=1"]);
-  assert.equal(unpacked.status, 0, String(unpacked.stderr));
-  linkProductionPackages(home);
-  const { bin }: { bin: Record<string, string> } = JSON.parse(
-    readFileSync(join(installed, "package.json"), "utf8"),
-  );
-  const program = join(installed, bin["secretcast"] ?? "");
-  const start = (...words: readonly string[]) =>
-    spawnSync(process.execPath, [...KEEP_LINKS, program, ...words], {
-      encoding: "utf8",
-      env: { HOME: home },
-    });
-  assert.equal(start("--version").stdout.trim(), version);
-  const demo = start("sandbox", "--once");
-  assert.equal(demo.status, 0, demo.stderr);
-  assert.match(demo.stdout, /^team-c +registry /m);
-});
 
 type Bom = {
   readonly bomFormat: string;

@@ -25,7 +25,7 @@ export function readManifest(): Manifest {
   return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 }
 
-function npm(cwd: string, ...words: readonly string[]): string {
+export function npm(cwd: string, ...words: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync("npm", words, { cwd, encoding: "utf8" });
   assert.equal(status, 0, stderr);
   return stdout;
@@ -57,7 +57,8 @@ export function compileProject(project: string): {
   return spawnSync(process.execPath, [compiler], { cwd: project, encoding: "utf8" });
 }
 
-function packTree(folder: string): string {
+/** Packs a copy of the tree, so that the clone stays clean. The path of the archive. */
+export function packTree(folder: string): string {
   const tree = join(folder, "tree");
   const skip = join(ROOT, "tools/dev-node/node_modules");
   for (const each of [...PARTS, ...CONFIGS])
