@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
@@ -21,11 +22,14 @@ import type { BundledPackage } from "../tools/bundle/licences.ts";
 import { decode } from "../tools/decode.ts";
 import { IMAGE_NODE } from "../tools/image/image-node.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
+import { copyContext, readStages } from "./support/programs/dockerfile.ts";
 import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "secretcast-bundle-"));
 const [layer, maps] = [join(folder, "layer"), join(folder, "maps")];
+/** What the first stage of the Dockerfile has copied when it makes the bundle. */
+const context = join(folder, "context");
 const START = join(layer, "dist/start.cjs");
 const PROGRAM = join(layer, "dist/secretcast.cjs");
 const FLAGS = imageFlags();
@@ -36,7 +40,12 @@ const sandbox = await startSandbox();
 after(() => sandbox.stop());
 
 before(() => {
-  const { status, stderr } = npm("run", "bundle", "--", layer, maps);
+  const [build] = readStages();
+  assert.ok(build);
+  copyContext(build, context);
+  symlinkSync(join(ROOT, "node_modules"), join(context, "node_modules"));
+  const words = ["run", "bundle", "--", layer, maps];
+  const { status, stderr } = spawnSync("npm", words, { cwd: context, encoding: "utf8" });
   assert.equal(status, 0, stderr);
   compile();
   const namespaces = ["secretcast", "team-a", "team-b"];
@@ -118,6 +127,9 @@ test("every command says what it says from the sources", async () => {
   }
   assert.match(answers[8]?.stdout ?? "", /team-a/);
   assert.equal(answers[9]?.status, 1);
+  const demo = await run(START, ["sandbox", "--once"], config);
+  assert.equal(demo.status, 0, demo.stderr);
+  assert.match(demo.stdout, /^team-c +registry /m);
 });
 
 test("users with an exec plugin or an auth provider are served, and clusters behind a proxy", async () => {
@@ -205,7 +217,9 @@ function refusedBy(flags: readonly string[]): readonly string[] {
 test("the bundle does not tell in which folder it was made", () => {
   const files = globSync("**/*.cjs", { cwd: layer });
   assert.deepEqual(
-    files.filter((file) => readFileSync(join(layer, file), "utf8").includes(ROOT)),
+    files.filter((file) =>
+      [ROOT, context].some((each) => readFileSync(join(layer, file), "utf8").includes(each)),
+    ),
     [],
   );
 });

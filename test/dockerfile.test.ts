@@ -1,61 +1,21 @@
-// The Dockerfile without an engine: its words are read, its first two stages are run in a folder with the
-// packages of this clone, and its last stage is laid out and started. Not shown here: that the base
-// images exist and that an engine builds it.
+// The Dockerfile as words. What its first stage copies makes the bundle in bundle.test.ts. Not shown here: that the
+// base images exist and that an engine builds it.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { copies, readStages, type Stage } from "./support/programs/dockerfile.ts";
 import { lockedPackages } from "./support/programs/production-packages.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const text = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-type Stage = { readonly image: string; readonly name: string | undefined; readonly steps: Step[] };
-type Step = { readonly word: string; readonly rest: string };
-
-function readStages(dockerfile: string): readonly Stage[] {
-  const lines = dockerfile
-    .replaceAll(/^#.*\n/gm, "")
-    .replaceAll(/\\\n\s*/g, "")
-    .split("\n");
-  const stages: Stage[] = [];
-  for (const line of lines.filter((each) => each.trim() !== "")) {
-    const [word = "", ...words] = line.split(/\s+/);
-    if (word === "FROM") stages.push({ image: words[0] ?? "", name: words[2], steps: [] });
-    else stages.at(-1)?.steps.push({ word, rest: words.join(" ") });
-  }
-  return stages;
-}
-
-const stages = readStages(text("Dockerfile"));
+const stages = readStages();
 const last = stages.at(-1) ?? assert.fail("no stage");
 const one = (word: string) => last.steps.findLast((step) => step.word === word)?.rest ?? "";
 const words = (word: string): string[] => JSON.parse(one(word));
 
-type Copy = { readonly from: string | undefined; readonly sources: string[]; readonly to: string };
-function copies({ steps }: Stage): readonly Copy[] {
-  return steps
-    .filter(({ word }) => word === "COPY")
-    .map(({ rest }) => {
-      const given = rest.split(" ");
-      const paths = given.filter((each) => !each.startsWith("--"));
-      const from = given.find((each) => each.startsWith("--from="))?.slice("--from=".length);
-      return { from, sources: paths.slice(0, -1), to: paths.at(-1) ?? "" };
-    });
-}
 const fromContext = stages.flatMap(copies).filter(({ from }) => from === undefined);
 
 test("every file that the Dockerfile copies is there, and .dockerignore lets it through", () => {
@@ -142,57 +102,10 @@ test("the last stage runs no command, has no npm and runs as a number that is no
   assert.match(one("USER"), /^[1-9]\d*:[1-9]\d*$/);
 });
 
-test("the last stage runs the program and its demo on just the files it holds", () => {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
-  try {
-    layOut(folder);
-    const [node, ...given] = words("ENTRYPOINT");
-    const flags = given.filter((word) => word.startsWith("--"));
-    const [script = "", ...rest] = given.filter((word) => !word.startsWith("--"));
-    assert.equal(node, "/nodejs/bin/node");
-    assert.equal(dirname(dirname(script)), one("WORKDIR"));
-    assert.deepEqual([...rest, ...words("CMD")], ["run"]);
-    const program = join(folder, script.slice(one("WORKDIR").length));
-    const start = (...argv: readonly string[]) =>
-      spawnSync(process.execPath, [...flags, program, ...argv], {
-        encoding: "utf8",
-        env: { HOME: folder, NODE_ENV: "production" },
-      });
-    const { version }: { version: string } = JSON.parse(text("package.json"));
-    assert.equal(start("--version").stdout.trim(), version);
-    const demo = start("sandbox", "--once");
-    assert.equal(demo.status, 0, demo.stderr);
-    assert.match(demo.stdout, /^team-c +registry /m);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+test("the last stage starts the program in its own folder", () => {
+  const [node, ...given] = words("ENTRYPOINT");
+  const [script = "", ...rest] = given.filter((word) => !word.startsWith("--"));
+  assert.equal(node, "/nodejs/bin/node");
+  assert.equal(dirname(dirname(script)), one("WORKDIR"));
+  assert.deepEqual([...rest, ...words("CMD")], ["run"]);
 });
-
-/** The last stage's WORKDIR, made as the build stage makes it. */
-function layOut(folder: string): void {
-  const built = join(folder, "build");
-  copyContext(stage("build"), built);
-  symlinkSync(join(ROOT, "node_modules"), join(built, "node_modules"));
-  const [, bundle = ""] = commands(stage("build"));
-  const [npm = "", ...rest] = bundle.split(" ");
-  const done = spawnSync(npm, rest, { cwd: built, encoding: "utf8" });
-  assert.equal(done.status, 0, done.stderr);
-  for (const each of readdirSync(join(built, "layer")))
-    renameSync(join(built, "layer", each), join(folder, each));
-  const [compile = "[]"] = commands(stage("compiled"));
-  const [, ...given]: string[] = JSON.parse(compile);
-  const compiler = join(built, "tools/bundle/compile.cjs");
-  const replaced = given.map((word) => (word === "/compile/compile.cjs" ? compiler : word));
-  const compiled = spawnSync(process.execPath, replaced, { cwd: folder, encoding: "utf8" });
-  assert.equal(compiled.status, 0, compiled.stderr);
-  rmSync(built, { recursive: true });
-}
-
-function copyContext(of: Stage, folder: string): void {
-  for (const { from, sources, to } of copies(of))
-    for (const source of from === undefined ? sources : []) {
-      const target = to.endsWith("/") ? join(to, basename(source)) : to;
-      mkdirSync(dirname(join(folder, target)), { recursive: true });
-      cpSync(join(ROOT, source), join(folder, target), { recursive: true });
-    }
-}
