@@ -4,42 +4,31 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
+import type { FlagValues } from "../src/controller/settings/config.ts";
 import { parseDuration } from "../src/controller/settings/units.ts";
 import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/time/eventually.ts";
+import { runWords } from "./support/programs/controller-process.ts";
 import { openScene, type Scene } from "./support/scenes/scene.ts";
-
-type Child = {
-  readonly kill: (signal: NodeJS.Signals) => void;
-  readonly ended: Promise<number | null>;
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-};
 
 function program(
   t: TestContext,
   scene: Scene,
-  { flags = [], env = {}, preload }: { flags?: string[]; env?: object; preload?: string } = {},
-): Child {
-  const given = Object.entries(scene.flags()).map(([flag, value]) => `--${flag}=${value}`);
+  { flags = {}, env = {}, preload }: { flags?: FlagValues; env?: object; preload?: string } = {},
+) {
+  const words = runWords(scene.kubeconfig, { ...scene.flags(), ...flags });
   const ahead = preload === undefined ? [] : ["--import", preload];
-  const child = spawn(
-    process.execPath,
-    [...ahead, "bin/secretcast.js", "run", "--log-format=json", ...given, ...flags],
-    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } },
-  );
+  const child = spawn(process.execPath, [...ahead, "bin/secretcast.js", ...words], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, "close").then(() => child.exitCode);
   t.after(() => void child.kill("SIGKILL"));
-  return {
-    kill: (signal) => void child.kill(signal),
-    ended,
-    stdout: () => stdout,
-    stderr: () => stderr,
-  };
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
 type Stuck = { readonly scene: Scene; readonly writing: () => boolean };
@@ -68,20 +57,11 @@ for (const [what, lose] of [
 ] as const)
   test(`where ${what} a controller continues, counts lost lines and ends on SIGTERM (E5)`, async (t) => {
     const scene = await openScene(t);
-    const flags = { ...scene.flags(), "http-address": "127.0.0.1:0", "log-level": "debug" };
-    const words = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-    const child = spawn(
-      process.execPath,
-      ["bin/secretcast.js", "run", "--log-format=json", ...words],
-      { stdio: ["ignore", "pipe", "pipe"] },
-    );
-    t.after(() => void child.kill("SIGKILL"));
-    const ended = once(child, "close").then(() => child.exitCode);
-    let stdout = "";
-    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    const flags = { "http-address": "127.0.0.1:0", "log-level": "debug" };
+    const { child, ended, stdout } = program(t, scene, { flags });
     const address = await eventually(
       "it serves metrics",
-      () => /"address":"(127[^"]+)".*serving probes/.exec(stdout)?.[1],
+      () => /"address":"(127[^"]+)".*serving probes/.exec(stdout())?.[1],
     );
     child.stdout[lose]();
     const target = await scene.namespace("team-a");
@@ -102,38 +82,38 @@ for (const [what, lose] of [
 
 test("CL-20 a signal lets the write in flight land, a second one exits 1 at once", async (t) => {
   const { scene, writing } = await unanswered(t);
-  const child = program(t, scene);
+  const { child, ended, stdout } = program(t, scene);
   await eventually("a write is under way", writing);
   child.kill("SIGTERM");
-  await eventually("it has heard", () => child.stdout().includes("shutting down"));
+  await eventually("it has heard", () => stdout().includes("shutting down"));
   const from = performance.now();
   child.kill("SIGINT");
-  assert.equal(await child.ended, 1);
+  assert.equal(await ended, 1);
   assert.ok(performance.now() - from < 5000, "not after the time for landing");
 });
 
 test("CL-21 CL-24 probes are served first; a lease that another takes ends the program with exit code 1", async (t) => {
   const { scene } = await unanswered(t);
-  const child = program(t, scene, {
-    flags: ["--leader-elect", `--lease-namespace=${scene.source}`],
+  const { ended, stdout } = program(t, scene, {
+    flags: { "leader-elect": true, "lease-namespace": scene.source },
   });
   const { client } = scene.api;
   const path = resourcePath(LEASES, scene.source, "secretcast");
-  await eventually("it leads", () => child.stdout().includes("started worker"));
+  await eventually("it leads", () => stdout().includes("started worker"));
   const body = { spec: { holderIdentity: "another" } };
   const contentType = "application/merge-patch+json";
   await client.request({ method: "PATCH", path, body, contentType, what: "take the lease" });
-  assert.equal(await child.ended, 1);
+  assert.equal(await ended, 1);
   const said = /serving probes.*starting informers.*waiting for the lease.*the lease is lost/s;
-  assert.match(child.stdout(), said);
+  assert.match(stdout(), said);
 });
 
 test("the first line of the log has the version and every setting that decides on copies (E18)", async (t) => {
   const { scene } = await unanswered(t);
-  const flags = ["--source-list=mine", "--fanout-limit=1Mi", "--delete-limit=7"];
-  const child = program(t, scene, { flags });
-  await eventually("it starts", () => child.stdout().includes("\n"));
-  const line: unknown = JSON.parse(child.stdout().split("\n")[0] ?? "");
+  const flags = { "source-list": "mine", "fanout-limit": "1Mi", "delete-limit": "7" };
+  const { child, ended, stdout } = program(t, scene, { flags });
+  await eventually("it starts", () => stdout().includes("\n"));
+  const line: unknown = JSON.parse(stdout().split("\n")[0] ?? "");
   const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
   const wanted = {
     msg: "starting secretcast",
@@ -154,15 +134,18 @@ test("the first line of the log has the version and every setting that decides o
   };
   assert.partialDeepStrictEqual(line, wanted);
   child.kill("SIGTERM");
-  await child.ended;
+  await ended;
 });
 
 for (const crash of ["exception", "rejection"])
   test(`CL-10 an unexpected ${crash} is one line without its text, and exit code 1`, async (t) => {
     const { scene } = await unanswered(t);
     const env = { CRASH: crash };
-    const child = program(t, scene, { env, preload: "./test/support/programs/crash.ts" });
-    assert.equal(await child.ended, 1);
-    assert.match(child.stderr(), /^secretcast: unexpected TypeError at crash\.ts:\d+:\d+\n$/);
-    assert.doesNotMatch(child.stdout() + child.stderr(), /hunter2/);
+    const { ended, stdout, stderr } = program(t, scene, {
+      env,
+      preload: "./test/support/programs/crash.ts",
+    });
+    assert.equal(await ended, 1);
+    assert.match(stderr(), /^secretcast: unexpected TypeError at crash\.ts:\d+:\d+\n$/);
+    assert.doesNotMatch(stdout() + stderr(), /hunter2/);
   });
