@@ -1,12 +1,12 @@
 // The README's terminal session is what this test sees: the unmodified kubectl on the sandbox, as the
 // demo starts it. `UPDATE_README=1 npm test -- test/readme-transcript.test.ts` writes it anew.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { eventually } from "./support/time/eventually.ts";
 import { kubectlMissing } from "./support/api-server/kubectl.ts";
+import { startDemo } from "./support/programs/every-command.ts";
 import { folderOf } from "./support/programs/folder.ts";
 
 const README = new URL("../README.md", import.meta.url);
@@ -24,7 +24,8 @@ const SESSION = [
 test("the README's transcript is what kubectl shows on the sandbox", async (t) => {
   const missing = kubectlMissing();
   if (missing) return t.skip(missing);
-  const kubeconfig = await startDemo(t);
+  const demo = await startDemo(t, { program: "bin/secretcast.js", env: process.env, cwd: "." });
+  const [, kubeconfig = ""] = /export KUBECONFIG=(\S+)/.exec(demo.said()) ?? [];
   const home = folderOf(t);
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig };
   const run = (line: string): string =>
@@ -42,23 +43,6 @@ test("the README's transcript is what kubectl shows on the sandbox", async (t) =
   if (process.env["UPDATE_README"]) writeFileSync(README, replaceBlock(text, block));
   assert.equal(blockOf(readFileSync(README, "utf8")), block);
 });
-
-async function startDemo(t: TestContext): Promise<string> {
-  const demo = spawn(process.execPath, ["bin/secretcast.js", "sandbox"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  t.after(async () => {
-    demo.kill("SIGTERM");
-    if (demo.exitCode === null) await once(demo, "exit");
-  });
-  let printed = "";
-  demo.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  return eventually(
-    "the demo prints its kubeconfig",
-    () => /export KUBECONFIG=(\S+)/.exec(printed)?.[1],
-    30_000,
-  );
-}
 
 /** Without what differs from run to run, the age, and from one kubectl to the next. */
 function steady(output: string): string {

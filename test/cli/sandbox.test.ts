@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
@@ -12,6 +11,7 @@ import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
+import { folderOf } from "../support/programs/folder.ts";
 
 async function sandbox(...flags: readonly string[]) {
   let [stdout, stderr] = ["", ""];
@@ -166,11 +166,10 @@ async function startDemo(t: TestContext, flags: readonly string[]) {
   const demo = spawn(process.execPath, ["bin/secretcast.js", "sandbox", ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const home = mkdtempSync(join(tmpdir(), "secretcast-demo-"));
+  const home = folderOf(t);
   t.after(async () => {
     demo.kill("SIGTERM");
     if (demo.exitCode === null) await once(demo, "exit");
-    rmSync(home, { recursive: true });
   });
   let printed = "";
   demo.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
