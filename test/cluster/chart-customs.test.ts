@@ -6,11 +6,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadYaml, type V1Deployment, type V1Pod, type V1PodSpec } from "@kubernetes/client-node";
-import { loadAll } from "js-yaml";
 import { TOGETHER } from "../support/documents/components.ts";
 import { field } from "../support/api-server/http.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn, setJson } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHART = `${ROOT}manifests/chart`;
@@ -34,22 +33,12 @@ type Rendered = {
 };
 
 const helm = new Helm(sharedCluster().kubeconfig);
-const jsonOf = (values: object): readonly string[] => [
-  "--set-json",
-  Object.entries(values)
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-    .join(","),
-];
 const text = (values: object, ...more: readonly string[]): string =>
-  helm.run("template", "rel", CHART, "-n", "release-home", ...OF_NOW, ...jsonOf(values), ...more);
-function objects(values: object, ...more: readonly string[]): readonly Rendered[] {
-  const all: readonly (Rendered | null)[] = JSON.parse(
-    JSON.stringify(loadAll(text(values, ...more))),
-  );
-  return all.filter((one) => one !== null);
-}
+  helm.run("template", "rel", CHART, "-n", "release-home", ...OF_NOW, ...setJson(values), ...more);
+const objects = (values: object, ...more: readonly string[]): readonly Rendered[] =>
+  objectsIn(text(values, ...more)) as readonly Rendered[];
 function refused(values: object): string {
-  const { code, stderr } = helm.try("template", "rel", CHART, ...OF_NOW, ...jsonOf(values));
+  const { code, stderr } = helm.try("template", "rel", CHART, ...OF_NOW, ...setJson(values));
   assert.equal(code, 1);
   return stderr;
 }
@@ -66,7 +55,7 @@ const argsOf = (all: readonly Rendered[]): readonly string[] =>
   podsOf(all.toSorted((a, b) => a.kind.localeCompare(b.kind)))[0]?.containers[0]?.args ?? [];
 /** What an installation says that changes nothing. */
 const notes = (values: object): string =>
-  helm.run("install", "rel", CHART, "-n", "release-home", "--dry-run=client", ...jsonOf(values));
+  helm.run("install", "rel", CHART, "-n", "release-home", "--dry-run=client", ...setJson(values));
 
 test("namespaceOverride is in every place that names the namespace", options, () => {
   const values = { namespaceOverride: "other-home", extraObjects: [] };
@@ -146,7 +135,7 @@ test(
       const script = `"${process.execPath}" "${ROOT}bin/secretcast.js" ${command}`;
       const { status, stdout, stderr } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
       assert.equal(status, 0, stderr);
-      const printed = loadAll(stdout) as readonly Rendered[];
+      const printed = objectsIn(stdout) as readonly Rendered[];
       assert.deepEqual(rulesOf(printed), rulesOf(objects(values)), command);
       const subject = { kind: "ServiceAccount", name: "rel-secretcast", namespace: "release-home" };
       for (const binding of printed.filter(({ kind }) => kind.endsWith("Binding")))
@@ -406,7 +395,7 @@ test("names that YAML takes for numbers or switches stay names (C22)", options, 
   for (const { metadata } of all.filter(({ metadata }) => metadata.namespace !== undefined))
     assert.equal(metadata.namespace, "31");
   const release = helm.run("template", "31", CHART, ...OF_NOW, ...EVERY_GUARD, ...MONITORS);
-  for (const one of [...all, ...loadAll(release)])
+  for (const one of [...all, ...objectsIn(release)])
     for (const value of Object.values(Object(field(one, "metadata", "labels"))))
       assert.equal(typeof value, "string");
 });

@@ -7,9 +7,8 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { loadAll } from "js-yaml";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
-import { helmMissing } from "../support/programs/helm.ts";
+import { helmMissing, objectsIn } from "../support/programs/helm.ts";
 import { kustomizeFiles } from "../../tools/kustomize-files.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../manifests", import.meta.url));
@@ -30,8 +29,7 @@ type Built = { readonly kind: string; readonly metadata: { readonly name: string
 function run(program: string, ...words: readonly string[]): readonly Built[] {
   const { status, stdout, stderr } = spawnSync(program, words, { encoding: "utf8" });
   assert.equal(status, 0, stderr);
-  const objects: readonly (Built | null)[] = JSON.parse(JSON.stringify(loadAll(stdout)));
-  return objects.filter((object) => object !== null);
+  return objectsIn(stdout) as readonly Built[];
 }
 
 function kustomized(t: TestContext, components: readonly string[]): readonly Built[] {

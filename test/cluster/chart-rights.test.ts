@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { loadAll } from "js-yaml";
 import { grantsOf, neededGrants, type RbacManifest } from "../support/kube/rbac.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn, setJson } from "../support/programs/helm.ts";
 
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
 const options = { skip: helmMissing() ?? false };
@@ -18,12 +17,9 @@ before(() => {
 after(() => helm.close());
 
 function rendered(values: object): readonly RbacManifest[] {
-  const given = Object.entries(values).flatMap(([key, value]) => [
-    "--set-json",
-    `${key}=${JSON.stringify(value)}`,
-  ]);
-  const text = helm.run("template", "secretcast", CHART, ...IN, ...given);
-  return (loadAll(text) as (RbacManifest | null)[]).filter((object) => object !== null);
+  return objectsIn(
+    helm.run("template", "secretcast", CHART, ...IN, ...setJson(values)),
+  ) as readonly RbacManifest[];
 }
 
 type Case = readonly [values: object, words: readonly string[], clusterRole?: boolean];

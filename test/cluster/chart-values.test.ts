@@ -5,15 +5,14 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { loadAllYaml, loadYaml, type V1ConfigMap } from "@kubernetes/client-node";
-import { loadAll } from "js-yaml";
+import { loadYaml } from "@kubernetes/client-node";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
 import { MONITORING_CRDS } from "../support/documents/monitoring-crds.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn, setJson } from "../support/programs/helm.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
@@ -283,12 +282,11 @@ for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entrie
     `${name}: linted, and taken by the API server without a warning`,
     { skip: MISSING || skip },
     () => {
-      const given = ["--set-json", jsonOf(values)].filter(() => Object.keys(values).length > 0);
+      const given = setJson(values);
       const lint = helm.run("lint", "--strict", CHART, "--namespace", HOME, ...given, ...OF_NOW);
       assert.match(lint, /1 chart\(s\) linted, 0 chart\(s\) failed/);
       const rendered = helm.run("template", release, CHART, "-n", HOME, ...OF_NOW, ...given);
-      // The client's own reader calls a field "from" something else.
-      const items = loadAll(rendered);
+      const items = objectsIn(rendered);
       assert.ok(items.length >= 7);
       const list = { apiVersion: "v1", kind: "List", items };
       const dryRun = ["apply", "--dry-run=server", "--validate=strict", "-f", "-"];
@@ -330,12 +328,6 @@ function pathsOf({ properties = {} }: Schema, before = ""): readonly string[] {
 // Without a cluster to ask, Helm takes a version of its own.
 const OF_NOW = ["--kube-version", `1.${since(36, "").skip === false ? 36 : 35}.0`];
 
-function jsonOf(values: object): string {
-  return Object.entries(values)
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-    .join(",");
-}
-
 test(
   "both monitors at once are refused, since each pod would be scraped twice",
   { skip: MISSING },
@@ -353,10 +345,10 @@ test(
   () => {
     const keys = ["on", "yes", "no", "true", "null", "31", "1000", "1e3", "0x1f", "a.b"];
     const sources = Object.fromEntries(keys.map((key) => [key, ENTRY]));
-    const given = ["--set-json", jsonOf({ sources }), "--show-only", "templates/sourcelist.yaml"];
-    const [list] = loadAllYaml(helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...given));
-    const { data } = list as V1ConfigMap;
-    assert.deepEqual(Object.keys(data ?? {}).toSorted(), keys.toSorted());
+    const given = [...setJson({ sources }), "--show-only", "templates/sourcelist.yaml"];
+    const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...given);
+    const [list] = objectsIn(rendered);
+    assert.deepEqual(Object.keys(Object(field(list, "data"))).toSorted(), keys.toSorted());
   },
 );
 
@@ -364,11 +356,11 @@ test(
   "without a source list there is no object and no right of it, and entries are refused (E12)",
   { skip: MISSING },
   () => {
-    const off = ["--set-json", jsonOf({ flags: { "source-list": "" } })];
+    const off = setJson({ flags: { "source-list": "" } });
     const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...off);
     assert.match(rendered, /- --source-list=$/m);
     assert.doesNotMatch(rendered, /configmaps|kind: ConfigMap/);
-    const both = ["--set-json", jsonOf({ flags: { "source-list": "" }, sources: { a: ENTRY } })];
+    const both = setJson({ flags: { "source-list": "" }, sources: { a: ENTRY } });
     const { code, stderr } = helm.try("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...both);
     assert.equal(code, 1);
     assert.match(stderr, /sources has entries, but flags.source-list is ''/);
@@ -413,17 +405,20 @@ test(
     const team = ["--user=team", "--clusterrole=admin"];
     for (const namespace of [HOME, "team-a", "team-b"])
       assert.equal(kubectl({}, "create", "rolebinding", "team", "-n", namespace, ...team), "");
-    const given = jsonOf({
+    const given = setJson({
       ...LISTED,
       replicaCount: 0,
       rbac: { clusterRole: false },
       onlyNames: ["registry"],
     });
-    const items = loadAll(
-      helm.run("template", "team", CHART, "-n", HOME, ...OF_NOW, "--set-json", given),
-    );
+    const items = objectsIn(helm.run("template", "team", CHART, "-n", HOME, ...OF_NOW, ...given));
     // Without a dry run, in which a binding does not find its Role.
-    const list = { apiVersion: "v1", kind: "List", items: items.filter(isInstalled) };
+    // The Pod of `helm test` is made by `helm test`.
+    const list = {
+      apiVersion: "v1",
+      kind: "List",
+      items: items.filter(({ kind }) => kind !== "Pod"),
+    };
     assert.equal(kubectl(list, "--as=team", "apply", "--validate=strict", "-f", "-"), "");
     for (const namespace of [HOME, "team-a", "team-b"])
       assert.equal(
@@ -432,8 +427,3 @@ test(
       );
   },
 );
-
-// The Pod of `helm test` is made by `helm test`.
-function isInstalled(object: unknown): boolean {
-  return object !== null && field(object, "kind") !== "Pod";
-}

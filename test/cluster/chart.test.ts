@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { loadAllYaml, type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
+import { type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
 import { NO_ENTRIES, parseSourceList } from "../../src/controller/annotations/source-list.ts";
 import { stringsOf } from "../../src/controller/model/unstructured.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
@@ -14,7 +14,7 @@ import { TOGETHER } from "../support/documents/components.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ok } from "../support/api-server/facts/place.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn } from "../support/programs/helm.ts";
 import { field, type Http } from "../support/api-server/http.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -41,8 +41,7 @@ const IN_ITS_NAMESPACE = ["--namespace", "secretcast"];
 const OF_NOW = ["--kube-version", "1.36.0"];
 const template = (...values: readonly string[]) =>
   objects(helm.run("template", "secretcast", CHART, ...IN_ITS_NAMESPACE, ...OF_NOW, ...values));
-const objects = (yaml: string): readonly KubernetesObject[] =>
-  JSON.parse(JSON.stringify(loadAllYaml(yaml)));
+const objects = (yaml: string): readonly KubernetesObject[] => objectsIn(yaml);
 function deploymentIn(rendered: readonly KubernetesObject[]): V1Deployment {
   const found = rendered.find(({ kind }) => kind === "Deployment");
   return found ?? assert.fail("no Deployment");

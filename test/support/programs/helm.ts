@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { loadAll } from "js-yaml";
 
 const ASKED_WITHIN_MS = 120_000;
 
@@ -19,6 +21,18 @@ export function helmMissing(): string | undefined {
   const asked = spawnSync("helm", ["version", "--short"], { encoding: "utf8" });
   if (asked.status !== 0) return "there is no helm on PATH, and no Go to build one";
   return undefined;
+}
+
+/** The words that give Helm these values. */
+export function setJson(values: object): readonly string[] {
+  const given = Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return given.length === 0 ? [] : ["--set-json", given.join(",")];
+}
+
+/** The objects of a rendered chart. The Kubernetes client's own reader renames a field called "from". */
+export function objectsIn(yaml: string): readonly KubernetesObject[] {
+  const all: readonly (KubernetesObject | null)[] = JSON.parse(JSON.stringify(loadAll(yaml)));
+  return all.filter((one) => one !== null);
 }
 
 export class Helm {
