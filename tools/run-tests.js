@@ -2,6 +2,7 @@
 // paths replace the default set (npm test -- test/kube/workqueue/queue.test.ts).
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 
 const [major = 0] = process.versions.node.split(".").map(Number);
 if (major < 22) {
@@ -43,6 +44,8 @@ const scenarios = () =>
 const usual = () => globSync("test/**/*.test.ts", { exclude: ["test/cluster/**", ...MORE] });
 const all = () => (named ? scenarios() : more ? globSync(MORE) : usual());
 const files = paths.length > 0 ? paths : all();
+// Of what a test could play for hours, a run of everything plays little: test/support/time/extent.ts.
+if (paths.length === 0) process.env.SECRETCAST_TEST_BRIEF ??= "1";
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []
@@ -60,7 +63,7 @@ const { status } = spawnSync(
   {
     stdio: "inherit",
     // A hundred files and their children load the same modules: compiled once, a sixth of the time.
-    env: { NODE_COMPILE_CACHE: "node_modules/.cache/node-compile", ...process.env },
+    env: { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node-compile"), ...process.env },
   },
 );
 process.exit(status ?? 1);

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryWorld, type CommandRun, type Standing } from "../support/worlds/memory-world.ts";
 import { WORLDS, type WorldName } from "../support/worlds/world.ts";
+import { isBrief } from "../support/time/extent.ts";
 
 type Objects = ReadonlyMap<string, Standing>;
 
@@ -37,7 +38,7 @@ async function complete(world: WorldName, byList: boolean, cleanup: boolean) {
 }
 
 /** Of each kind of death: most requests adopt copies that are alike. Forty find no more, and take a minute. */
-const MOST = 8;
+const MOST = isBrief ? 3 : 8;
 
 /** Requests to die with, spread over all of them; others where the server acted. */
 function deathsOf(requests: number): readonly { readonly at: number; readonly acted: boolean }[] {

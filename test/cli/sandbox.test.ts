@@ -7,6 +7,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
@@ -110,16 +111,21 @@ for (const [flags, home] of [
       assert.equal(status, 0, `${line}: ${stderr}`);
       return stdout;
     };
-    const keysOf = (place: string): readonly string[] => {
-      const [namespace = "", name = ""] = place.split("/");
-      const line = `kubectl get secret ${name} -n ${namespace} --ignore-not-found -o json`;
-      const data = field(JSON.parse(shell(line) || "{}"), "data");
+    // What is looked at again and again is asked for without a process each time.
+    const { server } = loadKubeConfig({ kubeconfig: env.KUBECONFIG }).cluster;
+    const get = async (path: string): Promise<unknown> =>
+      (await fetch(`${server}/api/v1/namespaces/${path}`)).json();
+    const keysOf = async (place: string): Promise<readonly string[]> => {
+      const data = field(await get(place.replace("/", "/secrets/")), "data");
       return Object.keys(data ?? {}).toSorted((a, b) => a.localeCompare(b));
     };
     const told = (namespace: string, reason: string, name: string) =>
-      eventually(`${reason} on ${name}`, () => {
-        const line = `kubectl get events -n ${namespace} --field-selector=reason=${reason} -o name`;
-        return shell(line) !== "" && shell(line.replace("-o name", "")).includes(`secret/${name}`);
+      eventually(`${reason} on ${name}`, async () => {
+        const { items } = (await get(`${namespace}/events`)) as { items: readonly object[] };
+        return items.some(
+          (event) =>
+            field(event, "reason") === reason && field(event, "involvedObject", "name") === name,
+        );
       });
     for (const line of first) shell(line);
     assert.equal(four.length, 4);
@@ -127,15 +133,18 @@ for (const [flags, home] of [
 
     shell(own);
     for (const team of ["team-a", "team-b", "team-c"])
-      await eventually(`the copy in ${team}`, () => keysOf(`${team}/mine`).join() === "k");
+      await eventually(
+        `the copy in ${team}`,
+        async () => (await keysOf(`${team}/mine`)).join() === "k",
+      );
     shell(typo);
     await told(home, "Refused", "typo");
-    assert.deepEqual(keysOf("team-a/typo"), []);
+    assert.deepEqual(await keysOf("team-a/typo"), []);
     shell(conflict);
     await told(home, "Conflict", "mine");
-    assert.deepEqual(keysOf("legacy/mine"), ["k"]);
+    assert.deepEqual(await keysOf("legacy/mine"), ["k"]);
     shell(pull);
-    await eventually("the pull", () => keysOf("legacy/pulled").join() === "k,own");
+    await eventually("the pull", async () => (await keysOf("legacy/pulled")).join() === "k,own");
     const [seen = "", status = "", explain = ""] = asked;
     assert.match(shell(seen), /secret\/pulled/);
     assert.match(shell(`${status} || test $? -eq 2`), /^\S+ +typo +refused /m);
@@ -176,7 +185,8 @@ async function startDemo(t: TestContext, flags: readonly string[]) {
   await eventually("the demo is up", () => printed.includes("And see what came of it"), 30_000);
   const lines = [...printed.matchAll(/^ {2}(\S.*)$/gm)].map(([, line = ""]) => line);
   const [, kubeconfig = ""] = /^export KUBECONFIG=(\S+)$/.exec(lines[0] ?? "") ?? [];
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig };
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: home, KUBECONFIG: kubeconfig };
   // What npm links where the package is installed.
   const program = join(home, "secretcast");
   const words = [process.execPath, join(process.cwd(), "bin/secretcast.js")];

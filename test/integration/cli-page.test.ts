@@ -34,8 +34,9 @@ async function kubeconfigOf(t: TestContext, folder: string): Promise<string> {
 /** What a terminal shows of a line: stdout and stderr as they come. */
 function typed(line: string, folder: string, kubeconfig: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const path = `${folder}/bin:${process.env["PATH"] ?? ""}`;
-    const env = { PATH: path, HOME: folder, KUBECONFIG: kubeconfig };
+    const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+    const own = { PATH: `${folder}/bin:${PATH}`, HOME: folder, KUBECONFIG: kubeconfig };
+    const env = { NODE_COMPILE_CACHE, ...own };
     const shell = spawn("bash", ["-c", `exec 2>&1; ${line}`], { cwd: folder, env });
     let shown = "";
     shell.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));

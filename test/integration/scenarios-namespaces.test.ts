@@ -214,7 +214,7 @@ test("S39 a cycle of sources writes nothing onto a source, and the strongest ser
 });
 
 test(
-  "S35 namespaces created all at once, a thousand of them, have their copies within seconds",
+  "S35 namespaces created all at once, by the hundred, have their copies within seconds",
   { inTurn: true },
   async (t) => {
     const scene = await openScene(t);
@@ -222,8 +222,8 @@ test(
     await publish(scene, scene.source, scene.name("team-*"));
     const running = scene.start({ "fanout-limit": "1Gi" });
     await eventually("the controller is settled", () => running.settled());
-    // A real server takes about 100 ms to take a namespace down again, and the next tests would wait.
-    const count = scene.sandbox ? 1000 : 200;
+    // More take a real server long to be rid of: 100 ms each.
+    const count = 200;
     const began = performance.now();
     await Promise.all(Array.from({ length: count }, (_, n) => scene.namespace(`team-${n}`)));
     const made = performance.now();

@@ -20,11 +20,23 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/operations.md`, "utf8");
 const VALUE = "hunter2-must-not-show";
 const TEAMS = ["team-a", "team-b", "other"];
-const REGISTRY = `
-kubectl create secret generic registry -n secretcast --type example.com/registry --from-literal password=${VALUE}
-kubectl patch secret registry -n secretcast -p '{"immutable": true}'
-kubectl annotate secret registry -n secretcast secretcast.io/to=${TEAMS.join()}
-`;
+/** Makes the source. `words`: its annotations, without their prefix. */
+function registry(words: Readonly<Record<string, string>>, namespace = "secretcast"): string {
+  const annotations = Object.fromEntries(
+    Object.entries(words).map(([word, value]) => [`${PREFIX}${word}`, value]),
+  );
+  const made = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "registry", namespace, annotations },
+    type: "example.com/registry",
+    immutable: true,
+    data: { password: Buffer.from(VALUE).toString("base64") },
+  };
+  return `kubectl create -f - <<'END'\n${JSON.stringify(made)}\nEND\n`;
+}
+
+const REGISTRY = registry({ to: TEAMS.join() });
 
 let cluster: RecipeCluster | undefined;
 before(async () => {
@@ -142,7 +154,7 @@ waysOut("a list of exclusions gives way to names, and nothing new is wanted (A4)
 waysOut("a selector that matches nothing any more gives way to names (A4)", {
   prepare: `
 kubectl label namespace ${TEAMS.join(" ")} ci=on
-${REGISTRY.replace(`secretcast.io/to=${TEAMS.join()}`, "secretcast.io/to-selector=ci=on")}`,
+${registry({ "to-selector": "ci=on" })}`,
   change:
     "kubectl annotate secret registry -n secretcast --overwrite secretcast.io/to-selector=ci=onn",
   explain: ["registry", "-n", "secretcast"],
@@ -190,7 +202,7 @@ waysOut("copies of a lost source are deleted at once, as typed (A3)", {
 
 waysOut("a source is lost with its namespace, and both are created again (A5)", {
   values: "flags: {source-namespaces: platform}",
-  prepare: REGISTRY.replaceAll("-n secretcast", "-n platform"),
+  prepare: registry({ to: TEAMS.join() }, "platform"),
   change: "kubectl delete namespace platform --wait",
   explain: ["registry", "-n", "platform", "--source-namespaces=platform"],
   check: kept,
@@ -210,10 +222,7 @@ data:
     to: "${to}"
 END
 `;
-const LISTED = REGISTRY.replaceAll("-n secretcast", "-n platform").replace(
-  /kubectl annotate.*/,
-  "",
-);
+const LISTED = registry({}, "platform");
 
 waysOut("an entry that is missing is put back into the source list (A2)", {
   prepare: `${LISTED}${LIST(TEAMS.join())}`,
@@ -237,7 +246,7 @@ waysOut("what an entry copied is lost: the source comes back, and the entry make
 });
 
 waysOut("with on-delete: keep, the copies are left to their namespaces at once (A6)", {
-  prepare: `${REGISTRY}kubectl annotate secret registry -n secretcast secretcast.io/on-delete=keep`,
+  prepare: registry({ to: TEAMS.join(), "on-delete": "keep" }),
   change: TYPO,
   explain: ["registry", "-n", "secretcast"],
   check: async (stage, { remove }) => {

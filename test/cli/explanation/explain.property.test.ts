@@ -16,9 +16,10 @@ import {
 import { refText } from "../../../src/text/names.ts";
 import { histories as plain, type Step } from "../../support/planner/history.ts";
 import { live } from "../../support/planner/live.ts";
+import { propertyRuns } from "../../support/time/extent.ts";
 import type { Cluster } from "../../support/planner/planner-cluster.ts";
 
-const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
+const runs = propertyRuns;
 const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
 
 // Of those that say both words, some are to hold by one of them.

@@ -1,4 +1,4 @@
-// Random histories; RUNS of them (environment, 300 by default). A failure prints its seed and the
+// Random histories, as many as support/time/extent says. A failure prints its seed and the
 // shrunk history.
 import { reasonText } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
@@ -18,10 +18,11 @@ import {
 import { live } from "../../support/planner/live.ts";
 import { type RawSecret } from "../../support/planner/raw-cluster.ts";
 import { runPlan, type Cluster } from "../../support/planner/planner-cluster.ts";
+import { propertyRuns } from "../../support/time/extent.ts";
 import { refText } from "../../../src/text/names.ts";
 import type { Action } from "../../../src/controller/model/actions.ts";
 
-const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
+const runs = propertyRuns;
 const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
 
 function property(name: string, check: (history: History) => void): void {
@@ -250,7 +251,7 @@ test("the random histories reach every verdict but backoff, which takes a failin
   const look = (made: Cluster): void => {
     for (const { verdict } of made.plan().rows) seen.add(verdict);
   };
-  for (const history of fc.sample(histories, { numRuns: 2000, seed: 1 })) live(history, look);
+  for (const history of fc.sample(histories, { numRuns: 600, seed: 1 })) live(history, look);
   const expected = VERDICTS.filter((one) => !["backoff", "current", "skip"].includes(one));
   assert.deepEqual([...seen].toSorted(), expected.toSorted());
 });

@@ -92,8 +92,9 @@ export class RecipeStage {
 
   /** As a reader types it; fails unless it succeeds. Answers with what it printed. */
   async shell(lines: string, input = ""): Promise<string> {
-    const { PATH = "" } = process.env;
-    const env = { PATH, HOME: this.#folder, KUBECONFIG: this.#userKubeconfig };
+    const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+    const own = { HOME: this.#folder, KUBECONFIG: this.#userKubeconfig };
+    const env = { PATH, NODE_COMPILE_CACHE, ...own };
     // The sandbox answers from this very process, which therefore must not wait for the shell.
     const child = spawn("bash", ["-ec", lines], { cwd: this.#folder, env });
     let [stdout, stderr] = ["", ""];
@@ -194,14 +195,17 @@ export async function openRecipe(
     kind: "Namespace",
     metadata: { name },
   }));
+  if (sandbox) {
+    sandbox.load(namespaces);
+    return stage;
+  }
   await stage.shell(
     "kubectl apply --server-side -f -",
     namespaces.map((one) => dump(one)).join("---\n"),
   );
-  if (!sandbox)
-    await eventually("team-a takes Pods", () =>
-      stage.shell("kubectl get serviceaccount default -n team-a").catch(() => false),
-    );
+  await eventually("team-a takes Pods", () =>
+    stage.shell("kubectl get serviceaccount default -n team-a").catch(() => false),
+  );
   return stage;
 }
 

@@ -1,9 +1,13 @@
 // Waiting for a condition with a deadline, for tests that go through sockets and processes.
 import { setTimeout } from "node:timers/promises";
 
-/** Between two looks; a look that takes long is followed by a pause thrice its length, up to the longest. */
+/** Between two looks at least. */
 const PAUSE_MS = 10;
+/** A look that takes long is followed by a pause thrice its length, up to this. */
 const LONGEST_PAUSE_MS = 250;
+/** A long wait ends later by this part of it at most: a look is a request in most tests. */
+const LATE = 0.1;
+const LATE_MOST_MS = 100;
 
 /**
  * Calls `look` until it returns something that is not undefined, null or false, and returns that.
@@ -14,7 +18,8 @@ export async function eventually<T>(
   look: () => T | Promise<T>,
   timeoutMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + timeoutMs;
+  const start = performance.now();
+  const deadline = start + timeoutMs;
   let cause: unknown;
   for (;;) {
     const began = performance.now();
@@ -28,7 +33,12 @@ export async function eventually<T>(
     const now = performance.now();
     if (now > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`, { cause });
     // What is waited for needs the machine as well.
-    await setTimeout(Math.min(Math.max(PAUSE_MS, 3 * (now - began)), LONGEST_PAUSE_MS));
+    const pauseMs = Math.max(
+      PAUSE_MS,
+      3 * (now - began),
+      Math.min(LATE * (now - start), LATE_MOST_MS),
+    );
+    await setTimeout(Math.min(pauseMs, LONGEST_PAUSE_MS));
   }
 }
 

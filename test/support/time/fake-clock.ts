@@ -1,6 +1,5 @@
 // A clock that moves only when a test says so. Timers fire in the order of their times, and between
 // two of them the event loop gets its turns, so that code awaiting a timer runs on before the next.
-import { setImmediate } from "node:timers/promises";
 import type { Clock, Timer } from "../../../src/kube/time/clock.ts";
 
 type Pending = { readonly at: number; readonly order: number; readonly fn: () => void };
@@ -84,7 +83,13 @@ export class FakeClock implements Clock {
   }
 }
 
+const TURNS = 5;
+
 /** Lets promises and immediates that are ready run to their next wait. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await setImmediate();
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    let turns = 0;
+    const turn = (): void => void (turns++ < TURNS ? setImmediate(turn) : resolve());
+    turn();
+  });
 }
