@@ -14,28 +14,24 @@ const CLUSTER = ["shared", "vault", "team-a"].map((name) => ({
   metadata: { name },
 }));
 
+const sourceIn = (namespace: string, name = `of-${namespace}`) => ({
+  kind: "Secret",
+  metadata: { namespace, name, annotations: PUSHED },
+  data: { token: "b25l" },
+});
+
 for (const [rule, lying, flags] of [
   ["no source gives no flag", [], []],
   ["one source gives its namespace", ["shared"], ["--source-namespaces=shared"]],
   ["two give both", ["shared", "vault"], ["--source-namespaces=shared,vault"]],
 ] as const) {
   test(`the flags after a move: ${rule}`, async () => {
-    const sources = lying.map((namespace) => ({
-      kind: "Secret",
-      metadata: { namespace, name: `of-${namespace}`, annotations: PUSHED },
-      data: { token: "b25l" },
-    }));
+    const sources = lying.map((namespace) => sourceIn(namespace));
     const migration = await migrationOf("reflector", [...CLUSTER, ...sources]);
     assert.deepEqual(migration.problems, []);
     assert.deepEqual(migration.flags, flags);
   });
 }
-
-const sourceIn = (namespace: string, name = `of-${namespace}`) => ({
-  kind: "Secret",
-  metadata: { namespace, name, annotations: PUSHED },
-  data: { token: "b25l" },
-});
 
 for (const [rule, present, lying, flag] of [
   ["new namespaces come after those of the controller", ["sys"], ["shared"], "sys,shared"],

@@ -4,14 +4,11 @@ import { test } from "node:test";
 import { refText } from "../../../src/text/names.ts";
 import { planMove } from "../../../src/migrate/command/plan-move.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
-import { migrationOf, moveSettings } from "../../support/worlds/migration.ts";
+import { namespace } from "../../support/worlds/custom-objects.ts";
+import { migrationOf, moveSettings, written } from "../../support/worlds/migration.ts";
 
 const KEY = "reflector.v1.k8s.emberstack.com/";
 type Texts = Readonly<Record<string, string>>;
-
-function namespace(name: string, labels: Texts = {}): unknown {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
-}
 
 function secret(place: string, words: Texts, data: Texts = { token: "b25l" }): unknown {
   const [namespace = "", name = ""] = place.split("/");
@@ -83,19 +80,12 @@ for (const [rule, words, said, reached] of [
   ],
 ] as const) {
   test(`${rule}: the annotations name the same namespaces`, async () => {
-    const { sources, problems } = await migrationOf("reflector", [
-      ...CLUSTER,
-      secret("shared/x", { ...PUSHED, ...words }),
-    ]);
-    assert.deepEqual(problems, []);
-    const [source] = sources;
-    assert.ok(source);
-    const expected = Object.fromEntries(
-      Object.entries(said).map(([key, value]) => [`secretcast.io/${key}`, value]),
-    );
-    assert.deepEqual(source.annotations, expected);
-    assert.deepEqual(source.reached, reached);
-    assert.deepEqual([source.gained, source.lost], [[], []]);
+    const source = secret("shared/x", { ...PUSHED, ...words });
+    const migration = await migrationOf("reflector", [...CLUSTER, source]);
+    assert.deepEqual(migration.problems, []);
+    assert.deepEqual(written(migration), [said]);
+    const found = migration.sources.map(({ reached, gained, lost }) => [reached, gained, lost]);
+    assert.deepEqual(found, [[reached, [], []]]);
   });
 }
 

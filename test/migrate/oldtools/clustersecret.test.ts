@@ -1,6 +1,7 @@
 // ClusterSecrets: which entries of a Secret that one names are copied.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { namespace, plainSecret } from "../../support/worlds/custom-objects.ts";
 import { migrationOf } from "../../support/worlds/migration.ts";
 
 for (const [rule, keys, said, held] of [
@@ -11,13 +12,9 @@ for (const [rule, keys, said, held] of [
   test(`a ClusterSecret that names a Secret with ${rule} copies ${held.join(" and ")}`, async () => {
     const secretKeyRef = { namespace: "vault", name: "root", ...(keys && { keys }) };
     const { sources, problems } = await migrationOf("clustersecret", [
-      { kind: "Namespace", metadata: { name: "vault" } },
-      { kind: "Namespace", metadata: { name: "team-a" } },
-      {
-        kind: "Secret",
-        metadata: { namespace: "vault", name: "root", uid: "u root", resourceVersion: "7" },
-        data: { ca: "Y2E=", token: "b25l" },
-      },
+      namespace("vault"),
+      namespace("team-a"),
+      plainSecret("vault/root", { ca: "ca", token: "one" }),
       { kind: "ClusterSecret", metadata: { name: "x" }, data: { valueFrom: { secretKeyRef } } },
     ]);
     assert.deepEqual(problems, []);

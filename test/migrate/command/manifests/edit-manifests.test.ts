@@ -1,6 +1,6 @@
 // Manifests in a repository get the new annotations, and keep every other byte.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadAll } from "js-yaml";
@@ -28,9 +28,8 @@ metadata: {name: team-a}   # the first
 `;
 
 test("-f DIR --write puts the annotations in, keeps comments and every other byte, and prints the diff", async (t) => {
-  const folder = folderOf(t);
+  const folder = folderOf(t, { "registry.yaml": MANIFEST });
   const file = join(folder, "registry.yaml");
-  writeFileSync(file, MANIFEST);
   const args = ["migrate", "--from", "replicator", "-f", folder, "--write"];
   const asked = await commandLine(args);
   assert.equal(asked.code, 1);
@@ -64,12 +63,11 @@ test("-f DIR --write puts the annotations in, keeps comments and every other byt
 });
 
 test("-f DIR --write --by-list tells the entries that it does not write, and the exit code says so", async (t) => {
-  const folder = folderOf(t);
   const made = MANIFEST.replace(
     "metadata:\n",
     "metadata:\n    labels: {kustomize.toolkit.fluxcd.io/name: apps}\n",
   );
-  writeFileSync(join(folder, "registry.yaml"), made);
+  const folder = folderOf(t, { "registry.yaml": made });
   const args = ["migrate", "--from", "replicator", "-f", folder, "--write", "--yes", "--by-list"];
   const { code, stderr } = await commandLine(args);
   assert.match(stderr, /changed: 1 objects in 1 files\n/);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Migration } from "../../../../src/migrate/moves/migration.ts";
-import { migrationOf } from "../../../support/worlds/migration.ts";
+import { migrationOf, written } from "../../../support/worlds/migration.ts";
 
 type Raw = Readonly<Record<string, unknown>>;
 type Texts = Readonly<Record<string, string>>;
@@ -90,13 +90,11 @@ function plan(rule: Raw, ...more: readonly Raw[]): Promise<Migration> {
 }
 
 async function wordsOf(rule: Raw, ...more: readonly Raw[]): Promise<Texts> {
-  const { sources, problems } = await plan(rule, ...more);
-  assert.deepEqual(problems, []);
-  assert.equal(sources.length, 1);
-  const found = Object.entries(sources[0]?.annotations ?? {});
-  return Object.fromEntries(
-    found.map(([key, value]) => [key.replace("secretcast.io/", ""), value]),
-  );
+  const migration = await plan(rule, ...more);
+  assert.deepEqual(migration.problems, []);
+  const [words = assert.fail("no source moves"), ...others] = written(migration);
+  assert.deepEqual(others, []);
+  return words;
 }
 
 const EXPRESSED: readonly (readonly [string, Raw, Texts])[] = [
@@ -468,26 +466,29 @@ test("a copy of another name beside its source is named, and stays", async () =>
   assert.equal(copies[0]?.state, "outside");
 });
 
-test("a source that is itself a copy is named as one", async () => {
-  const clone = { namespace: "prod", name: "registry" };
-  const { problems } = await plan(
-    { match: any(names("team-*")), generate: { ...GENERATE, clone } },
-    copyIn("prod"),
-  );
-  assert.match(problems.join(), /its source is itself a copy/);
-});
+for (const [what, change, why] of [
+  [
+    "a source that is itself a copy",
+    { clone: { namespace: "prod", name: "registry" } },
+    /its source is itself a copy/,
+  ],
+  [
+    "a kind that depends on the trigger",
+    { kind: "{{request.object.metadata.labels.kind}}" },
+    /whose kind depends on the trigger/,
+  ],
+] as const)
+  test(`${what} is named`, async () => {
+    const generate = { ...GENERATE, ...change };
+    const { problems } = await plan({ match: any(names("team-*")), generate }, copyIn("prod"));
+    assert.match(problems.join(), why);
+  });
 
 test("a Secret of another API group is no Secret", async () => {
   const generate = { ...GENERATE, apiVersion: "vault.example/v1" };
   const { sources, besides } = await plan({ match: any(block({})), generate });
   assert.deepEqual(sources, []);
   assert.match(besides.join(), /1 policies of Kyverno copy nothing that moves/);
-});
-
-test("a kind that depends on the trigger is named", async () => {
-  const generate = { ...GENERATE, kind: "{{request.object.metadata.labels.kind}}" };
-  const { problems } = await plan({ match: any(block({})), generate });
-  assert.match(problems.join(), /whose kind depends on the trigger/);
 });
 
 test("policies of a file in the other version are read", async () => {
@@ -569,15 +570,6 @@ test("a PolicyException of a rule is named, and one of another policy is not", a
   ]);
 });
 
-test("a policy that is being deleted does not move, and its copies are not adopted", async () => {
-  const going = policy({ match: any(names("prod")) });
-  const metadata = { name: "share", uid: "u", deletionTimestamp: "2026-11-25T00:00:00Z" };
-  const objects = [...namespaces(), secret("platform", "registry"), copyIn("prod")];
-  const { sources, copies } = await migrationOf("kyverno", [...objects, { ...going, metadata }]);
-  assert.equal(sources[0]?.write, "refused");
-  assert.equal(copies[0]?.state, "doubtful");
-});
-
 test("an exception for a GeneratingPolicy is named", async () => {
   const exception = (name: string): Raw => ({
     apiVersion: "policies.kyverno.io/v1",
@@ -614,14 +606,7 @@ function generating(expression: string, spec: Raw = {}): Raw {
     spec: {
       evaluation: { synchronize: { enabled: true } },
       matchConstraints: {
-        resourceRules: [
-          {
-            apiGroups: [""],
-            apiVersions: ["v1"],
-            resources: ["namespaces"],
-            operations: ["CREATE", "UPDATE"],
-          },
-        ],
+        resourceRules: [ofNamespaces({})],
         objectSelector: { matchLabels: { tier: "app" } },
       },
       variables: [
@@ -709,13 +694,11 @@ for (const [expression, spec, expected] of [
   const said = expected instanceof RegExp ? expected.source : JSON.stringify(expected);
   test(`a GeneratingPolicy with ${expression} ${JSON.stringify(spec)}: ${said}`, async () => {
     const objects = [...namespaces(), secret("platform", "registry"), generating(expression, spec)];
-    const { sources, problems } = await migrationOf("kyverno", objects);
-    if (expected instanceof RegExp) assert.match(problems.join("\n"), expected);
+    const migration = await migrationOf("kyverno", objects);
+    if (expected instanceof RegExp) assert.match(migration.problems.join("\n"), expected);
     else {
-      assert.deepEqual(problems, []);
-      const found = Object.entries(sources[0]?.annotations ?? {});
-      const words = found.map(([key, value]) => [key.replace("secretcast.io/", ""), value]);
-      assert.deepEqual(Object.fromEntries(words), expected);
+      assert.deepEqual(migration.problems, []);
+      assert.deepEqual(written(migration), [expected]);
     }
   });
 }
