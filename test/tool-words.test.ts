@@ -13,7 +13,7 @@ const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
 );
 // bundle runs where the image is built too, on files that are copied one by one: its words are two folders.
 const TOOLS = Object.entries(scripts).flatMap(([name, script]) => {
-  const [, file] = /^node ((?:tools|bench)\/\S+\.ts)$/.exec(script) ?? [];
+  const [, file] = /^node ((?:tools|bench)\/\S+\.ts)(?: --\w+ \w+)?$/.exec(script) ?? [];
   return file === undefined || name === "bundle" ? [] : ([[name, file]] as const);
 });
 

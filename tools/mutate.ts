@@ -39,7 +39,7 @@ const results = values.results ?? `node_modules/.cache/mutate/seed-${seed}.jsonl
 /** Tests that need nothing but a processor, then those on sockets. */
 const NEAR = ["test/text", "test/controller", "test/kube/flowcontrol", "test/migrate"];
 const FAR = ["test/cli", "test/page", "test/run", "test/integration"];
-const CHAOS = "tools/chaos.ts";
+const CHAOS = "tools/campaign.ts";
 const CHAOS_ARGS = [CHAOS, "--seed", "1", "--runs", "25"];
 /** A test under this is asked together with others: what it costs is mostly the process. */
 const QUICK_MS = 1_200;

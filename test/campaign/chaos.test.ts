@@ -1,7 +1,7 @@
 // A few scripts of chaos in every run of the tests; `npm run chaos` plays as many as there is time for.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chaos, replay } from "./chaos.ts";
+import { chaos, IN_MEMORY, replay } from "./chaos.ts";
 import { NEWEST_DRAW } from "./scripts/draw.ts";
 import type { Script } from "./scripts/script.ts";
 
@@ -22,7 +22,7 @@ test("a failure says its seed, how to repeat it, what was wrong, and the script 
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const options = { minutes: 1, seed: 1, draw: 1, runs: 20, print };
-  assert.equal(await chaos(options, { play: isAgainst("roll out") }), false);
+  assert.equal(await chaos(options, { ...IN_MEMORY, play: isAgainst("roll out") }), false);
   assert.equal(said[0], "--seed 1 --draw 1");
   assert.match(said[1] ?? "", /^FAILED, .*: npm run chaos -- --seed \d+ --draw 1 --runs 1$/);
   assert.equal(said[2], "  there is a roll out");
@@ -39,7 +39,7 @@ test("a failing script for which there is no time to make it short is told as it
     return isAgainst("roll out")(script);
   };
   const failed = [{ seed: 8, draw: 1, found: "a roll out" }];
-  assert.equal(await replay(failed, print, { play, shrinksMostMs: 0 }), false);
+  assert.equal(await replay(failed, print, { ...IN_MEMORY, play, shrinksMostMs: 0 }), false);
   assert.equal(plays, 1);
   assert.match(
     said[0] ?? "",
@@ -51,6 +51,6 @@ test("of seeds that failed once each is played, by its own draw", async () => {
   const said: string[] = [];
   const play = async () => ({ wrong: [], writes: 0 });
   const failed = [1, 2].map((seed) => ({ seed, draw: 1, found: "" }));
-  assert.ok(await replay(failed, (line) => said.push(line), { play }));
+  assert.ok(await replay(failed, (line) => said.push(line), { ...IN_MEMORY, play }));
   assert.deepEqual(said, ["2 seeds that failed once, nothing wrong"]);
 });

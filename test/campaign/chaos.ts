@@ -1,16 +1,14 @@
 // Scripts one after the other, each with a seed of its own, so that the one that fails is played again
 // by its seed alone. A failing script is shrunk to a short one, which is what becomes a test.
 import * as fc from "fast-check";
-import { drawn } from "./scripts/draw.ts";
+import { drawn, LONGEST_SCRIPT } from "./scripts/draw.ts";
 import type { FailedSeed } from "./scripts/failed-seeds.ts";
 import type { Script } from "./scripts/script.ts";
 import { shrink } from "./scripts/shrink.ts";
-import { play as playOnStage, type Verdict } from "./stages/stage.ts";
+import { play } from "./stages/stage.ts";
 
 /** So that of a run that is cut off it is known how far it came. */
 const TELLS_EVERY_MS = 60_000;
-/** What is not short by then is told as it is. */
-const SHRINKS_MOST_MS = 120_000;
 
 export type ChaosOptions = {
   readonly minutes: number;
@@ -19,27 +17,42 @@ export type ChaosOptions = {
   readonly runs: number;
   readonly print: (line: string) => void;
 };
-/** For tests of what is said. */
-export type Playing = {
-  readonly play?: (script: Script) => Promise<Pick<Verdict, "wrong" | "writes">>;
-  readonly shrinksMostMs?: number;
+/** Where scripts are played. */
+export type ChaosStage = {
+  /** How it is chosen on the command line. */
+  readonly flags: string;
+  /** Steps of a script. */
+  readonly shortest: number;
+  readonly longest: number;
+  /** What is not short by then is told as it is. */
+  readonly shrinksMostMs: number;
+  readonly play: (script: Script) => Promise<Played>;
+};
+/** What was wrong, and how many writes were carried out for the controller. */
+export type Played = { readonly wrong: readonly string[]; readonly writes: number };
+export const IN_MEMORY: ChaosStage = {
+  flags: "",
+  shortest: 1,
+  longest: LONGEST_SCRIPT,
+  shrinksMostMs: 120_000,
+  play,
 };
 
 /** Resolves with whether nothing was wrong. Ends with the script that is played when the time is over. */
-export async function chaos(options: ChaosOptions, playing: Playing = {}): Promise<boolean> {
+export async function chaos(options: ChaosOptions, stage = IN_MEMORY): Promise<boolean> {
   const { minutes, seed, draw, runs, print } = options;
-  print(`--seed ${seed} --draw ${draw}`);
+  print(`${stage.flags}--seed ${seed} --draw ${draw}`);
   const began = performance.now();
   const until = began + minutes * 60_000;
   let told = began;
   let [played, steps, writes] = [0, 0, 0];
   for (; played < runs && performance.now() < until; played++) {
-    const failure = await one({ seed: seed + played, draw }, playing, (script, made) => {
-      steps += script.steps.length;
-      writes += made;
-    });
-    if (failure) {
-      tell({ seed: seed + played, draw }, failure, print);
+    const script = scriptOf({ seed: seed + played, draw }, stage);
+    const end = await stage.play(script);
+    steps += script.steps.length;
+    writes += end.writes;
+    if (end.wrong.length > 0) {
+      await tell({ seed: seed + played, draw }, { script, wrong: end.wrong }, stage, print);
       return false;
     }
     if (performance.now() - told < TELLS_EVERY_MS) continue;
@@ -57,47 +70,52 @@ export async function chaos(options: ChaosOptions, playing: Playing = {}): Promi
 export async function replay(
   failed: readonly FailedSeed[],
   print: (line: string) => void,
-  playing: Playing = {},
+  stage = IN_MEMORY,
 ): Promise<boolean> {
   let all = true;
   for (const seed of failed) {
-    const failure = await one(seed, playing, () => undefined);
-    if (failure) tell(seed, failure, print);
-    all &&= !failure;
+    const script = scriptOf(seed, stage);
+    const { wrong } = await stage.play(script);
+    if (wrong.length > 0) await tell(seed, { script, wrong }, stage, print);
+    all &&= wrong.length === 0;
   }
   if (all) print(`${failed.length} seeds that failed once, nothing wrong`);
   return all;
 }
 
-type Seed = { readonly seed: number; readonly draw: number };
+type Seed = Pick<FailedSeed, "seed" | "draw">;
 type Failure = { readonly script: Script; readonly wrong: readonly string[] };
 
-function tell({ seed, draw }: Seed, failure: Failure, print: (line: string) => void): void {
-  print(`FAILED, and again by: npm run chaos -- --seed ${seed} --draw ${draw} --runs 1`);
-  for (const line of failure.wrong) print(`  ${line}`);
-  print(`shrunk to ${failure.script.steps.length} steps: ${JSON.stringify(failure.script)}`);
+function scriptOf({ seed, draw }: Seed, { shortest, longest }: ChaosStage): Script {
+  const [script] = fc.sample(drawn(draw, shortest, longest), { seed, numRuns: 1 });
+  if (!script) throw new Error(`test: nothing is drawn for seed ${seed}`);
+  return script;
+}
+
+async function tell(
+  { seed, draw }: Seed,
+  failure: Failure,
+  stage: ChaosStage,
+  print: (line: string) => void,
+): Promise<void> {
+  const { script, wrong } = await shrunk(failure, stage);
+  const flags = `${stage.flags}--seed ${seed} --draw ${draw}`;
+  print(`FAILED, and again by: npm run chaos -- ${flags} --runs 1`);
+  for (const line of wrong) print(`  ${line}`);
+  print(`shrunk to ${script.steps.length} steps: ${JSON.stringify(script)}`);
   print(
     "keep it: the seed in test/campaign/scripts/failed-seeds.ts, the script in test/campaign/scripts/found.test.ts",
   );
 }
 
-async function one(
-  { seed, draw }: Seed,
-  { play = playOnStage, shrinksMostMs = SHRINKS_MOST_MS }: Playing,
-  onPlayed: (script: Script, writes: number) => void,
-): Promise<Failure | undefined> {
-  const [script] = fc.sample(drawn(draw), { seed, numRuns: 1 });
-  if (!script) throw new Error(`test: nothing is drawn for seed ${seed}`);
-  const { wrong, writes } = await play(script);
-  onPlayed(script, writes);
-  if (wrong.length === 0) return undefined;
-  let failure: Failure = { script, wrong };
+async function shrunk(first: Failure, { play, shrinksMostMs }: ChaosStage): Promise<Failure> {
+  let failure = first;
   const until = performance.now() + shrinksMostMs;
-  const fails = async (shorter: Script): Promise<boolean> => {
-    const verdict = await play(shorter);
-    if (verdict.wrong.length > 0) failure = { script: shorter, wrong: verdict.wrong };
-    return verdict.wrong.length > 0;
+  const fails = async (script: Script): Promise<boolean> => {
+    const { wrong } = await play(script);
+    if (wrong.length > 0) failure = { script, wrong };
+    return wrong.length > 0;
   };
-  await shrink(script, fails, () => performance.now() >= until);
+  await shrink(first.script, fails, () => performance.now() >= until);
   return failure;
 }

@@ -233,7 +233,7 @@ const step: fc.Arbitrary<ChaosStep> = fc.oneof(
   { weight: 5, arbitrary: trouble },
 );
 
-const LONGEST_SCRIPT = 600;
+export const LONGEST_SCRIPT = 600;
 
 const scriptsOf = (least: number, most: number): fc.Arbitrary<Script> =>
   fc.record({

@@ -2,10 +2,15 @@
 // faults that can be made there, the same model. One script begins in the world that the one before left.
 // Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
 import { setTimeout as delay } from "node:timers/promises";
+import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
+import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
+import { compact } from "../../support/api-server/cluster.ts";
+import { startControlPlane } from "../../support/api-server/control-plane.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
+import type { ChaosStage, Played } from "../chaos.ts";
 import type { Deployment, Write } from "../controllers/deployment.ts";
 import { wrongAtRest } from "../judges/rest-judge.ts";
 import { isHeld } from "../model/raw.ts";
@@ -36,24 +41,49 @@ const WAITS = {
 };
 
 /** What befalls a control plane; each resolves when it is there again. */
-export type ServerFaults = {
+type ServerFaults = {
   /** etcd forgets all but what is there now. */
   readonly compact: () => Promise<void>;
   readonly killApiServer: () => Promise<void>;
   readonly killEtcd: () => Promise<void>;
 };
 
-/** How a script ended. */
-export type End = {
-  /** Empty: nothing was. */
-  readonly wrong: readonly string[];
-  /** Writes that were carried out for the controller. */
-  readonly writes: number;
-  /** Of the API server and of etcd. */
-  readonly kills: number;
-};
+/** On a control plane of its own, which is stopped afterwards. */
+export async function withClusterStage<T>(
+  assets: string,
+  act: (stage: ChaosStage) => Promise<T>,
+): Promise<T> {
+  const cluster = await startControlPlane(assets);
+  const access = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
+  const client = createClient(access, { clock: systemClock, userAgent: "chaos" });
+  const over = new AbortController();
+  let compactions = 0;
+  const forget = async (): Promise<void> => {
+    // Of what was compacted already, etcd takes no compaction.
+    const body = { metadata: { annotations: { compactions: String(++compactions) } } };
+    const contentType = "application/merge-patch+json";
+    const path = `/api/v1/namespaces/${OWN_NAMESPACE}`;
+    await client.request({ method: "PATCH", path, body, contentType, what: "a new revision" });
+    await compact(cluster);
+  };
+  const stage = new ClusterStage(client, {
+    compact: forget,
+    killApiServer: () => cluster.restartApiServer({ signal: "SIGKILL" }),
+    killEtcd: () => cluster.restartEtcd("SIGKILL"),
+  });
+  try {
+    await stage.begin(over.signal);
+    // Long ones: each ends with a wait for quiet in real time. None is shrunk: the next begins where it ended.
+    const most = { shortest: 300, longest: 900, shrinksMostMs: 0 };
+    return await act({ flags: "--cluster ", ...most, play: (script) => stage.play(script) });
+  } finally {
+    over.abort();
+    await client.close();
+    await cluster.stop();
+  }
+}
 
-export class ClusterStage {
+class ClusterStage {
   readonly #client: ApiClient;
   readonly #faults: ServerFaults;
   readonly #actors: Actors;
@@ -81,7 +111,7 @@ export class ClusterStage {
     await this.#actors.begin();
   }
 
-  async play(script: Script): Promise<End> {
+  async play(script: Script): Promise<Played> {
     this.#wrong.length = 0;
     this.#writes = [];
     this.#kills = 0;
@@ -118,7 +148,7 @@ export class ClusterStage {
       const wrong = wrongWrite(request, answer, this.#slots, around);
       if (wrong !== undefined) this.#wrong.push(`${request.method} ${request.path}: ${wrong}`);
     }
-    return { wrong: [...this.#wrong], writes: this.#writes.length, kills: this.#kills };
+    return { wrong: [...this.#wrong], writes: this.#writes.length };
   }
 
   async #happen(step: ServerStep, deployment: Deployment): Promise<void> {
