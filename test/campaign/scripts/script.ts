@@ -2,7 +2,7 @@
 // controller do, in order. The histories of the planner's property test are a part of it. Being data, a
 // script can be drawn from a seed (draw.ts), played twice, shrunk, and kept as a test.
 import type { Step } from "../../support/planner/history.ts";
-import type { Flags } from "../model/raw.ts";
+import type { Flags, Texts } from "../model/raw.ts";
 
 /** The flags that a controller may be (re)started with. */
 export type FlagSet = Omit<Flags, "ownNamespace" | "list">;
@@ -48,7 +48,7 @@ type UserAction =
   /** The source list is written so, or deleted. */
   | {
       readonly kind: "list";
-      readonly entries: Readonly<Record<string, string>> | null;
+      readonly entries: Texts | null;
       readonly strange: boolean;
     }
   /** The finalizers of whatever is there are taken off. */
@@ -67,7 +67,7 @@ type UserAction =
   | {
       readonly kind: "lengthen";
       readonly entries: number;
-      readonly besides?: Readonly<Record<string, string>>;
+      readonly besides?: Texts;
     }
   /** The next version runs for a while and puts a mark of its own on every copy, or takes it off. */
   | { readonly kind: "next version"; readonly marks: boolean }
@@ -96,7 +96,7 @@ export type Circumstance =
    */
   | {
       readonly kind: "second release";
-      readonly entries: Readonly<Record<string, string>> | null;
+      readonly entries: Texts | null;
     }
   /** The process is killed as soon as its next write by this method is carried out. */
   | { readonly kind: "dies after"; readonly method: "POST" | "PATCH" | "DELETE" }

@@ -15,7 +15,7 @@ import { isHeld, type Flags } from "../model/raw.ts";
 import { isOurs } from "../model/standing.ts";
 import { SOURCE_NAMESPACES } from "../../support/planner/history.ts";
 import { userSteps } from "../scripts/draw.ts";
-import { published } from "../scripts/endings.ts";
+import { published } from "../scripts/steps.ts";
 import { PLAIN_FLAGS, type FlagSet } from "../scripts/script.ts";
 
 const FLAGS: FlagSet = { ...PLAIN_FLAGS, configMaps: true };
@@ -73,8 +73,8 @@ export class SoakWorld {
     await this.#actors.begin();
     for (const namespace of SOURCE_NAMESPACES)
       for (const name of ["one", "two", "three"])
-        for (const kind of [{}, { of: "ConfigMap" }] as const)
-          await this.#actors.take({ ...published(namespace, name, { to: "*" }), ...kind });
+        for (const of of [{}, { of: "ConfigMap" }] as const)
+          await this.#actors.take(published({ of, namespace, name }, { to: "*" }));
   }
 
   /** One step of a user. */
