@@ -24,7 +24,8 @@ export const MARKER = "planted-value-";
 const TOLD = [MARKER, btoa(MARKER).slice(0, -4)];
 export const tellsValue = (text: string): boolean => TOLD.some((told) => text.includes(told));
 const P = "secretcast.io/";
-const prefixed = (words: Texts): Record<string, string> =>
+/** Annotations of ours, by their words. */
+export const prefixed = <T>(words: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(words).map(([word, value]) => [P + word, value]));
 const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
 const LABELS = {
@@ -36,6 +37,8 @@ const LABELS = {
 const NOTES = { "example.com/note": "n", "argocd.argoproj.io/sync-wave": "1", plain: "p" };
 
 type Body = Readonly<Record<string, unknown>>;
+type Place = { readonly namespace: string; readonly name: string };
+
 export class Actors {
   readonly #client: ApiClient;
   readonly #ownNamespace: string;
@@ -57,9 +60,7 @@ export class Actors {
   async letGo(held: readonly Raw[]): Promise<void> {
     for (const { kind, metadata } of held) {
       this.#resource = resourceOf(kind);
-      await this.#patch(metadata.namespace ?? "", metadata.name, {
-        metadata: { finalizers: null },
-      });
+      await this.#patch(placeOf(metadata), { metadata: { finalizers: null } });
     }
   }
 
@@ -70,42 +71,92 @@ export class Actors {
         return this.#source(step);
       case "stranger":
       case "pull":
-        return this.#put(step.namespace, step.name, {
+        return this.#put(step, {
           metadata: { annotations: prefixed(step.words) },
           ...this.#typed("Opaque"),
           data: { own: this.#value(step) },
         });
       case "forge":
         return this.#forge(step);
-      case "namespace":
-        return this.#admin(step);
-      case "list":
-        return this.#list(step);
-      case "lengthen":
-        return this.#lengthen(step.entries, step.besides);
       case "forge many":
-        return this.#forgeMany(step);
+        for (const name of numbered(step.count, (no) => `forged-${no}`))
+          await this.#forge({ name, source: step.source, uid: "uid-1", words: {} });
+        return undefined;
+      case "namespace":
+        return step.gone
+          ? this.#deleteAt(resourcePath(NAMESPACE_RESOURCE, undefined, step.namespace))
+          : this.#namespace(step.namespace, step.words, step.tier);
+      case "list":
+        // One that could be a pulling ConfigMap is not read.
+        return this.#writeList(
+          this.#ownNamespace,
+          step.entries,
+          step.strange ? { [`${P}from`]: "shared/one" } : {},
+        );
+      case "lengthen": {
+        const data = numbered(step.entries, (no) => {
+          return [`more-${no}`, JSON.stringify({ secret: `nowhere/of-${no}`, to: "nowhere" })];
+        });
+        const path = resourcePath(CONFIG_MAPS, this.#ownNamespace, SOURCE_LIST);
+        return this.#merge(path, { data: { ...Object.fromEntries(data), ...step.besides } });
+      }
       case "next version":
         return this.#nextVersion(step.marks);
       case "delete":
+        return this.#delete(step);
       case "edit":
+        return this.#patch(step, { data: { password: this.#value(step) } });
       case "rotate":
+        return this.#patch(step, {
+          data: { password: this.#value(step), more: this.#value(step) },
+        });
       case "strip":
+        return this.#patch(step, { metadata: { annotations: { [`${P}placed-at`]: null } } });
       case "freeze":
+        return this.#patch(step, { immutable: true });
       case "doom":
+        await this.#patch(step, { metadata: { finalizers: ["example.com/hold"] } });
+        return this.#delete(step);
       case "let go":
+        return this.#patch(step, { metadata: { finalizers: null } });
       case "say":
-      case "say much":
-      case "fill":
+        return this.#patch(step, { metadata: { annotations: { [P + step.word]: step.value } } });
+      case "say much": {
+        const glob = step.entries === "globs" ? "*" : "";
+        // As long as the name of a namespace may be.
+        const more = numbered(step.more, (no) => `nowhere-${no}-${"x".repeat(50)}${glob}`);
+        const annotations = { [P + step.word]: [step.first, ...more].join(",") };
+        return this.#patch(step, { metadata: { annotations } });
+      }
+      case "fill": {
+        const value = this.#value(step, step.bytes);
+        const data = Object.fromEntries(numbered(step.entries, (no) => [`filled-${no}`, value]));
+        return this.#patch(step, { data });
+      }
       case "label":
+        return this.#patch(step, { metadata: { labels: { [step.key]: step.value } } });
       case "paste":
+        return this.#copy(step, step.to);
       case "again":
-        return this.#change(step);
+        return this.#copy(step, step.namespace);
     }
   }
 
+  /** The namespace and the source list of a second release; null: it has none. */
+  async installSecond(entries: Texts | null): Promise<void> {
+    await this.#namespace(SECOND_NAMESPACE, {}, "none");
+    await this.#writeList(SECOND_NAMESPACE, entries, {});
+  }
+
+  /** Changes an annotation that is not ours, as a tool does that leaves a time stamp. */
+  async touch(place: Place, of: string | undefined): Promise<void> {
+    this.#resource = resourceOf(of);
+    const annotations = { "example.com/touched": String(++this.#values) };
+    await this.#patch(place, { metadata: { annotations } });
+  }
+
   async #source(step: Extract<Step, { kind: "source" }>): Promise<void> {
-    await this.#put(step.namespace, step.name, {
+    await this.#put(step, {
       metadata: { annotations: { ...prefixed(step.words), ...NOTES }, labels: LABELS },
       ...this.#typed(step.type),
       data: {
@@ -121,9 +172,9 @@ export class Actors {
     });
   }
 
-  async #forge(step: Extract<Step, { kind: "forge" }>): Promise<void> {
+  async #forge(step: Omit<Extract<Step, { kind: "forge" }>, "kind">): Promise<void> {
     const [namespace = "", name = ""] = step.source.split("/");
-    const real = await this.#get(namespace, name);
+    const real = await this.#get({ namespace, name });
     const marks = {
       source: step.source,
       // Sometimes the true one: whoever may read it can write it.
@@ -132,199 +183,89 @@ export class Actors {
       "source-version": "1",
       ...step.words,
     };
-    await this.#put(TENANT, step.name, {
+    const place = { namespace: TENANT, name: step.name };
+    await this.#put(place, {
       metadata: { annotations: prefixed(marks), labels: MANAGED },
       ...this.#typed("Opaque"),
-      data: { own: this.#value({ namespace: TENANT, name: step.name }) },
+      data: { own: this.#value(place) },
     });
-  }
-
-  async #forgeMany({ source, count }: Extract<UserStep, { kind: "forge many" }>): Promise<void> {
-    for (const name of numbered(count, (no) => `forged-${no}`))
-      await this.#forge({ kind: "forge", name, source, uid: "uid-1", words: {} });
-  }
-
-  /** The namespace and the source list of a second release; null: it has none. */
-  async installSecond(entries: Texts | null): Promise<void> {
-    await this.#namespace(SECOND_NAMESPACE, {}, "none");
-    await this.#writeList(SECOND_NAMESPACE, entries, {});
-  }
-
-  /** Changes an annotation that is not ours, as a tool does that leaves a time stamp. */
-  async touch(namespace: string, name: string, of: string | undefined): Promise<void> {
-    this.#resource = resourceOf(of);
-    const annotations = { "example.com/touched": String(++this.#values) };
-    await this.#patch(namespace, name, { metadata: { annotations } });
-  }
-
-  async #admin(step: Extract<Step, { kind: "namespace" }>): Promise<void> {
-    if (step.gone)
-      await this.#try({
-        method: "DELETE",
-        path: resourcePath(NAMESPACE_RESOURCE, undefined, step.namespace),
-      });
-    else await this.#namespace(step.namespace, step.words, step.tier);
-  }
-
-  async #list({ entries, strange }: Extract<UserStep, { kind: "list" }>): Promise<void> {
-    // One that could be a pulling ConfigMap is not read.
-    await this.#writeList(
-      this.#ownNamespace,
-      entries,
-      strange ? { [`${P}from`]: "shared/one" } : {},
-    );
   }
 
   async #writeList(namespace: string, entries: Texts | null, annotations: Texts): Promise<void> {
     const path = resourcePath(CONFIG_MAPS, namespace, SOURCE_LIST);
-    if (!entries) {
-      await this.#try({ method: "DELETE", path });
-      return;
-    }
+    if (!entries) return this.#deleteAt(path);
     const body = { metadata: { name: SOURCE_LIST, annotations }, data: entries };
     const collection = resourcePath(CONFIG_MAPS, namespace);
     if (await this.#try({ method: "POST", path: collection, body })) return;
     await this.#try({ method: "PUT", path, body });
   }
 
-  async #lengthen(entries: number, besides: Readonly<Record<string, string>> = {}): Promise<void> {
-    const path = resourcePath(CONFIG_MAPS, this.#ownNamespace, SOURCE_LIST);
-    const data = numbered(entries, (no) => {
-      return [`more-${no}`, JSON.stringify({ secret: `nowhere/of-${no}`, to: "nowhere" })];
-    });
-    await this.#send("PATCH", path, { data: { ...Object.fromEntries(data), ...besides } });
-  }
-
   /** What it does besides with its copies is what this version does. */
   async #nextVersion(marks: boolean): Promise<void> {
     for (const resource of [SECRETS, CONFIG_MAPS]) {
-      this.#resource = resource;
       const all = await this.#client.request<{ readonly items: readonly Raw[] }>({
         method: "GET",
         path: resourcePath(resource),
         what: "what the next version sees",
       });
+      this.#resource = resource;
       const annotations = { [`${P}mark-of-the-next-version`]: marks ? "x" : null };
       for (const { metadata } of all.items.filter(isOurs))
-        await this.#patch(metadata.namespace ?? "", metadata.name, { metadata: { annotations } });
+        await this.#patch(placeOf(metadata), { metadata: { annotations } });
     }
   }
 
   async #namespace(name: string, words: Texts, tier: string): Promise<void> {
     const metadata = { name, annotations: prefixed(words), labels: { tier } };
     const path = resourcePath(NAMESPACE_RESOURCE);
-    const made = await this.#try({ method: "POST", path, body: { metadata } });
-    if (made) return;
+    if (await this.#try({ method: "POST", path, body: { metadata } })) return;
     const present = await this.#try({ method: "GET", path: `${path}/${name}` });
     const gone = Object.keys(present?.metadata.annotations ?? {}).map(
       (key) => [key, null] as const,
     );
     const annotations = { ...Object.fromEntries(gone), ...metadata.annotations };
-    await this.#send("PATCH", `${path}/${name}`, { metadata: { annotations, labels: { tier } } });
+    await this.#merge(`${path}/${name}`, { metadata: { annotations, labels: { tier } } });
   }
 
-  async #change(
-    step: Exclude<
-      UserStep,
-      {
-        kind:
-          | "source"
-          | "stranger"
-          | "pull"
-          | "forge"
-          | "namespace"
-          | "list"
-          | "lengthen"
-          | "forge many"
-          | "next version";
-      }
-    >,
-  ): Promise<void> {
-    const { namespace, name } = step;
-    switch (step.kind) {
-      case "delete":
-        return this.#delete(namespace, name);
-      case "edit":
-        return this.#patch(namespace, name, { data: { password: this.#value(step) } });
-      case "rotate":
-        return this.#patch(namespace, name, {
-          data: { password: this.#value(step), more: this.#value(step) },
-        });
-      case "strip":
-        return this.#patch(namespace, name, {
-          metadata: { annotations: { [`${P}placed-at`]: null } },
-        });
-      case "freeze":
-        return this.#patch(namespace, name, { immutable: true });
-      case "doom":
-        await this.#patch(namespace, name, { metadata: { finalizers: ["example.com/hold"] } });
-        return this.#delete(namespace, name);
-      case "let go":
-        return this.#patch(namespace, name, { metadata: { finalizers: null } });
-      case "say":
-        return this.#patch(namespace, name, {
-          metadata: { annotations: { [P + step.word]: step.value } },
-        });
-      case "say much": {
-        const glob = step.entries === "globs" ? "*" : "";
-        // As long as the name of a namespace may be.
-        const more = numbered(step.more, (no) => `nowhere-${no}-${"x".repeat(50)}${glob}`);
-        const annotations = { [P + step.word]: [step.first, ...more].join(",") };
-        return this.#patch(namespace, name, { metadata: { annotations } });
-      }
-      case "fill": {
-        const value = this.#value(step, step.bytes);
-        const data = Object.fromEntries(numbered(step.entries, (no) => [`filled-${no}`, value]));
-        return this.#patch(namespace, name, { data });
-      }
-      case "label":
-        return this.#patch(namespace, name, { metadata: { labels: { [step.key]: step.value } } });
-      case "paste":
-      case "again":
-        return this.#copy(step, step.kind === "paste" ? step.to : namespace);
-    }
-  }
-
-  async #copy(
-    { namespace, name }: { readonly namespace: string; readonly name: string },
-    to: string,
-  ): Promise<void> {
-    const present = await this.#get(namespace, name);
+  async #copy(from: Place, namespace: string): Promise<void> {
+    const present = await this.#get(from);
     if (!present) return;
     const { labels, annotations } = present.metadata;
     const { type, data, binaryData, immutable } = present;
     const same = { type, data, binaryData, ...(immutable === true && { immutable }) };
-    await this.#put(to, name, { ...same, metadata: { labels, annotations } });
+    await this.#put({ namespace, name: from.name }, { ...same, metadata: { labels, annotations } });
   }
 
   /** As `kubectl replace --force` where the API takes no update. */
-  async #put(
-    namespace: string,
-    name: string,
-    given: Body & { readonly metadata: Body },
-  ): Promise<void> {
+  async #put(place: Place, given: Body & { readonly metadata: Body }): Promise<void> {
+    const { namespace, name } = place;
     const body = { ...given, metadata: { ...given.metadata, namespace, name } };
-    const collection = resourcePath(this.#resource, namespace);
-    if (await this.#try({ method: "POST", path: collection, body })) return;
-    if (await this.#try({ method: "PUT", path: `${collection}/${name}`, body })) return;
-    await this.#delete(namespace, name);
-    await this.#try({ method: "POST", path: collection, body });
+    const path = resourcePath(this.#resource, namespace);
+    if (await this.#try({ method: "POST", path, body })) return;
+    if (await this.#try({ method: "PUT", path: this.#pathOf(place), body })) return;
+    await this.#delete(place);
+    await this.#try({ method: "POST", path, body });
   }
 
-  #get(namespace: string, name: string): Promise<Raw | undefined> {
-    return this.#try({ method: "GET", path: resourcePath(this.#resource, namespace, name) });
+  #get(place: Place): Promise<Raw | undefined> {
+    return this.#try({ method: "GET", path: this.#pathOf(place) });
   }
 
-  async #delete(namespace: string, name: string): Promise<void> {
-    await this.#try({ method: "DELETE", path: resourcePath(this.#resource, namespace, name) });
+  #delete(place: Place): Promise<void> {
+    return this.#deleteAt(this.#pathOf(place));
   }
 
-  async #patch(namespace: string, name: string, body: Body): Promise<void> {
-    await this.#send("PATCH", resourcePath(this.#resource, namespace, name), body);
+  async #deleteAt(path: string): Promise<void> {
+    await this.#try({ method: "DELETE", path });
   }
 
-  async #send(method: "PATCH", path: string, body: Body): Promise<void> {
-    await this.#try({ method, path, body, contentType: "application/merge-patch+json" });
+  #patch(place: Place, body: Body): Promise<void> {
+    return this.#merge(this.#pathOf(place), body);
+  }
+
+  async #merge(path: string, body: Body): Promise<void> {
+    const contentType = "application/merge-patch+json";
+    await this.#try({ method: "PATCH", path, body, contentType });
   }
 
   async #try(request: Omit<ApiRequest, "what">): Promise<Raw | undefined> {
@@ -336,11 +277,12 @@ export class Actors {
     }
   }
 
+  #pathOf({ namespace, name }: Place): string {
+    return resourcePath(this.#resource, namespace, name);
+  }
+
   /** `bytes`: at least so many. */
-  #value(
-    { namespace, name }: { readonly namespace: string; readonly name: string },
-    bytes = 0,
-  ): string {
+  #value({ namespace, name }: Place, bytes = 0): string {
     const value = `${MARKER}${++this.#values} of ${namespace}/${name}`.padEnd(bytes, ".");
     return this.#resource === SECRETS ? btoa(value) : value;
   }
@@ -354,3 +296,4 @@ const numbered = <T>(count: number, make: (no: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, no) => make(no));
 const resourceOf = (kind: string | undefined): Resource =>
   kind === "ConfigMap" ? CONFIG_MAPS : SECRETS;
+const placeOf = ({ namespace = "", name }: Raw["metadata"]): Place => ({ namespace, name });

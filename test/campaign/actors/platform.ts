@@ -1,6 +1,7 @@
 // The platform's sources, as the administrator writes them, and what a copy of each holds.
 import { createHash } from "node:crypto";
 import type { Http } from "../../support/api-server/http.ts";
+import { prefixed } from "./actors.ts";
 import { good } from "../../support/api-server/pressure.ts";
 
 type Data = Readonly<Record<string, string>>;
@@ -104,11 +105,7 @@ export class Platform {
 
   async #create(name: string, { annotations, entries, type }: Source): Promise<void> {
     const data = this.#fresh(entries);
-    const words = Object.entries(annotations).map(([key, value]) => [
-      `secretcast.io/${key}`,
-      value,
-    ]);
-    const metadata = { name, annotations: Object.fromEntries(words) };
+    const metadata = { name, annotations: prefixed(annotations) };
     await good(this.#admin.send("POST", SECRETS, { body: { metadata, type, data } }));
     this.#data.set(name, data);
   }

@@ -107,9 +107,9 @@ export class Cast {
       case "dies after":
         return deployment.diesAfter(step.method);
       case "touch": {
-        const { namespace, name, of, everyMs, ms } = step;
+        const { of, everyMs, ms } = step;
         for (let passed = 0; passed < Math.min(ms, most.touchMs); passed += everyMs) {
-          await actors.touch(namespace, name, of);
+          await actors.touch(step, of);
           await wait(everyMs);
         }
         return undefined;
