@@ -12,7 +12,10 @@ import { Deployment, type Write } from "../controllers/deployment.ts";
 import type { Replica } from "../controllers/replica.ts";
 import { valuesOf } from "../faults/weather.ts";
 import { ReceiptJudge } from "../judges/receipt-judge.ts";
-import type { Flags, Raw } from "../model/raw.ts";
+import { wrongAtRest } from "../judges/rest-judge.ts";
+import type { Slots } from "../judges/slots.ts";
+import { wrongWrite, type Circumstances } from "../judges/write-judge.ts";
+import type { Flags, Raw, World } from "../model/raw.ts";
 import {
   isUsers,
   type ChaosStep,
@@ -43,31 +46,54 @@ export type CastOptions = {
   /** The source list as it is now. */
   readonly list: () => Raw | undefined;
   readonly crash?: (replica: Replica) => RequestFault | undefined;
-  readonly onWrite: (write: Write) => void;
-  readonly onWrong: (what: string) => void;
+  readonly onWrite?: (write: Write) => void;
   readonly onServer: (step: ServerStep) => Promise<void> | void;
 };
 
+/** How a script ends. */
+export type Rest = {
+  /** Resolves when what happened is known to all, and what waits is over. */
+  readonly settled: () => Promise<void>;
+  readonly worlds: () => Promise<readonly World[]> | readonly World[];
+  /** How often it is asked whether all is right, and for how long. */
+  readonly lookMs: number;
+  readonly mostMs: number;
+  /** What is right already may still be under way: Events, and what is written twice. */
+  readonly quietMs: number;
+  /** So long nothing may be written then. */
+  readonly silentMs: number;
+  /** So long one that is told to stop may take. */
+  readonly stopsMs: number;
+};
+/** What the controller is given, as far as a write is judged by it. */
+export type Waits = Pick<Circumstances, "graceMs" | "sourceGraceMs" | "holdMs">;
+
 export class Cast {
   readonly #options: CastOptions;
+  readonly wrong: string[] = [];
+  /** That were carried out for the controller. */
+  readonly writes: Write[] = [];
   readonly deployment: Deployment;
   readonly receipts: ReceiptJudge;
   readonly second: SecondRelease;
   #flags: FlagSet;
 
   constructor(options: CastOptions) {
-    const { script, server, actors, clock, onWrong, onWrite } = options;
+    const { script, server, actors, clock, onWrite } = options;
+    const onWrong = (what: string): void => void this.wrong.push(what);
     this.#options = options;
     this.#flags = script.flags;
     this.receipts = new ReceiptJudge(clock, seeded(script.chance + 2), onWrong);
     this.deployment = new Deployment({
       ...options,
+      onWrong,
       replicas: script.replicas,
       given: () => this.#given(),
       contract: () => this.contract(),
       receipts: () => this.receipts.stream(),
       onWrite: (write) => {
-        onWrite(write);
+        this.writes.push(write);
+        onWrite?.(write);
         this.receipts.written(write);
       },
     });
@@ -81,6 +107,62 @@ export class Cast {
   async take(step: ChaosStep): Promise<void> {
     if (isUsers(step)) await this.#options.actors.take(step);
     else await this.#happen(step);
+  }
+
+  /** What was wrong with a write, by all that ever was. */
+  judge({ request, answer, now, flags }: Write, slots: Slots, waits: Waits): void {
+    const wrong = wrongWrite(request, answer, slots, {
+      now,
+      flags,
+      ...waits,
+      listSlot: LIST_SLOT,
+    });
+    if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
+  }
+
+  /** No fault any more, until all is as it must be; then nobody writes, nor does one who comes anew. */
+  async rest({ settled, worlds, lookMs, mostMs, quietMs, silentMs, stopsMs }: Rest): Promise<void> {
+    const { deployment } = this;
+    const { wait } = this.#options;
+    deployment.weather();
+    await settled();
+    let wrong: readonly string[] = ["not looked at"];
+    for (let ms = 0; wrong.length > 0 && ms < mostMs; ms += lookMs) {
+      await wait(lookMs);
+      const [all, contract] = [await worlds(), this.contract()];
+      wrong = all.flatMap((world) => wrongAtRest(world, contract));
+      if (wrong.length === 0) wrong = this.receipts.wrongAtRest(all, contract);
+    }
+    this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
+    await deployment.onceEnds();
+    await deployment.look();
+    await wait(quietMs);
+    await this.silence("while all was quiet", silentMs);
+    deployment.finish();
+    this.second.stop();
+    await this.#stop(deployment.replicas, stopsMs);
+    const fresh = deployment.startAnother();
+    await this.silence("of one who came anew", quietMs);
+    await this.#stop([fresh], stopsMs);
+  }
+
+  async silence(when: string, ms: number): Promise<void> {
+    const before = this.writes.length;
+    await this.#options.wait(ms);
+    for (const { request } of this.writes.slice(before))
+      this.wrong.push(`${request.method} ${request.path} ${when}`);
+  }
+
+  async #stop(replicas: readonly Replica[], withinMs: number): Promise<void> {
+    const { wait, pollMs } = this.#options;
+    for (const replica of replicas) replica.stop();
+    const goesOn = (): boolean => replicas.some(({ running }) => running);
+    for (let ms = 0; goesOn() && ms < withinMs; ms += pollMs) await wait(pollMs);
+    for (const replica of replicas) {
+      if (replica.end !== "stopped")
+        this.wrong.push(`told to stop, it ended so: ${String(replica.end)}`);
+      replica.kill();
+    }
   }
 
   async #happen(step: Circumstance): Promise<void> {

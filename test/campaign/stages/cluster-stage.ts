@@ -11,13 +11,11 @@ import { startControlPlane } from "../../support/api-server/control-plane.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
 import type { ChaosStage, Played } from "../chaos.ts";
-import type { Deployment, Write } from "../controllers/deployment.ts";
-import { wrongAtRest } from "../judges/rest-judge.ts";
-import { isHeld } from "../model/raw.ts";
+import type { Deployment } from "../controllers/deployment.ts";
+import { isHeld, type World } from "../model/raw.ts";
 import type { Script } from "../scripts/script.ts";
 import { reservedIn, SeenWorld } from "../judges/seen-world.ts";
 import { Slots } from "../judges/slots.ts";
-import { wrongWrite } from "../judges/write-judge.ts";
 import { Cast, LIST_SLOT, type ServerStep } from "./cast.ts";
 
 const GRACE_MS = 1000;
@@ -30,6 +28,7 @@ const LONGEST_TOUCH_MS = 3000;
 /** The longest back-off is five minutes. */
 const REST_MOST_MS = 8 * 60_000;
 const QUIET_MS = 4000;
+const STOPS_MS = 30_000;
 const COMES_AGAIN_MS = 300;
 const POLL_MS = 100;
 /** A watch is begun anew after half a minute at most. */
@@ -38,6 +37,13 @@ const WAITS = {
   "delete-grace": `${GRACE_MS}ms`,
   "source-grace": `${GRACE_MS}ms`,
   "delete-hold": `${HOLD_MS}ms`,
+};
+
+const LESS_MS = GRACE_MS - HEARING_MS;
+const JUDGED_BY = {
+  graceMs: LESS_MS,
+  sourceGraceMs: LESS_MS,
+  holdMs: HOLD_MS - HEARING_MS,
 };
 
 /** What befalls a control plane; each resolves when it is there again. */
@@ -88,9 +94,9 @@ class ClusterStage {
   readonly #faults: ServerFaults;
   readonly #actors: Actors;
   readonly #world: SeenWorld;
-  readonly #wrong: string[] = [];
+  /** Why the judge's own watch ended. */
+  readonly #lost: string[] = [];
   #slots = new Slots();
-  #writes: Write[] = [];
   /** Of the server, in this script. */
   #kills = 0;
 
@@ -101,7 +107,7 @@ class ClusterStage {
     this.#world = new SeenWorld({
       client,
       onChange: (slot, raw) => this.#slots.note(slot, raw, systemClock.monotonic()),
-      onLost: (why) => this.#wrong.push(why),
+      onLost: (why) => this.#lost.push(why),
     });
   }
 
@@ -112,8 +118,6 @@ class ClusterStage {
   }
 
   async play(script: Script): Promise<Played> {
-    this.#wrong.length = 0;
-    this.#writes = [];
     this.#kills = 0;
     this.#slots = new Slots();
     for (const [slot, raw] of this.#world.objects)
@@ -130,25 +134,24 @@ class ClusterStage {
       most: { waitMs: LONGEST_WAIT_MS, faultMs: LONGEST_FAULT_MS, touchMs: LONGEST_TOUCH_MS },
       waits: WAITS,
       list: () => this.#world.objects.get(LIST_SLOT),
-      onWrite: (write) => void this.#writes.push(write),
-      onWrong: (what) => void this.#wrong.push(what),
       onServer: (step) => this.#happen(step, cast.deployment),
     });
     cast.deployment.start();
     for (const step of script.steps) await cast.take(step);
-    await this.#rest(cast);
-    cast.second.stop();
+    await cast.rest({
+      settled: () => this.#heard(cast.deployment),
+      worlds: () => this.#worlds(),
+      lookMs: 1000,
+      mostMs: REST_MOST_MS,
+      quietMs: QUIET_MS,
+      silentMs: QUIET_MS,
+      stopsMs: STOPS_MS,
+    });
     // What was written and written over while the judge heard nothing is known by its answer.
-    for (const { request, answer } of this.#writes)
+    for (const { request, answer } of cast.writes)
       if (request.method !== "DELETE") this.#slots.know(answer);
-    for (const { request, answer, now, flags: started } of this.#writes) {
-      const graceMs = GRACE_MS - HEARING_MS;
-      const waits = { graceMs, sourceGraceMs: graceMs, holdMs: Math.max(0, HOLD_MS - HEARING_MS) };
-      const around = { now, flags: started, ...waits, listSlot: LIST_SLOT };
-      const wrong = wrongWrite(request, answer, this.#slots, around);
-      if (wrong !== undefined) this.#wrong.push(`${request.method} ${request.path}: ${wrong}`);
-    }
-    return { wrong: [...this.#wrong], writes: this.#writes.length };
+    for (const write of cast.writes) cast.judge(write, this.#slots, JUDGED_BY);
+    return { wrong: [...this.#lost, ...cast.wrong], writes: cast.writes.length };
   }
 
   async #happen(step: ServerStep, deployment: Deployment): Promise<void> {
@@ -177,42 +180,18 @@ class ClusterStage {
     await compact();
   }
 
-  // No fault any more; until all is as it must be, nobody writes, and one who comes anew does not.
-  async #rest(cast: Cast): Promise<void> {
-    const { deployment, receipts } = cast;
-    deployment.weather();
+  /** Before all is heard of again a world may be right by chance. */
+  async #heard(deployment: Deployment): Promise<void> {
     await this.#actors.letGo([...this.#world.objects.values()].filter(isHeld));
-    // Before all is heard of again a world may be right by chance.
-    const heardUntil = systemClock.monotonic() + UNHEARD_MOST_MS;
+    const until = systemClock.monotonic() + UNHEARD_MOST_MS;
     do {
       deployment.reset();
       await delay(POLL_MS);
-    } while (!(deployment.hears && this.#world.follows) && systemClock.monotonic() < heardUntil);
-    const until = systemClock.monotonic() + REST_MOST_MS;
-    let wrong: readonly string[] = ["not looked at"];
-    while (wrong.length > 0 && systemClock.monotonic() < until) {
-      await delay(1000);
-      const reserved = await reservedIn(this.#client, OWN_NAMESPACE);
-      const worlds = this.#world.worlds();
-      wrong = worlds.flatMap((world) => wrongAtRest({ ...world, reserved }, cast.contract()));
-      if (wrong.length === 0) wrong = receipts.wrongAtRest(worlds, cast.contract());
-    }
-    this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
-    await deployment.onceEnds();
-    await deployment.look();
-    await delay(QUIET_MS);
-    await this.#silence("while all was quiet");
-    deployment.finish();
-    for (const replica of deployment.replicas) await deployment.stop(replica);
-    const fresh = deployment.startAnother();
-    await this.#silence("of one who came anew");
-    await deployment.stop(fresh);
+    } while (!(deployment.hears && this.#world.follows) && systemClock.monotonic() < until);
   }
 
-  async #silence(when: string): Promise<void> {
-    const before = this.#writes.length;
-    await delay(QUIET_MS);
-    for (const { request } of this.#writes.slice(before))
-      this.#wrong.push(`${request.method} ${request.path} ${when}`);
+  async #worlds(): Promise<readonly World[]> {
+    const reserved = await reservedIn(this.#client, OWN_NAMESPACE);
+    return this.#world.worlds().map((world) => ({ ...world, reserved }));
   }
 }

@@ -2,21 +2,17 @@
 // actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
 // compares the world with the model.
 import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../../src/kube/rest/resource.ts";
-import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { StorageChange } from "../../../src/sandbox/storage/storage.ts";
 import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
-import type { Write } from "../controllers/deployment.ts";
-import { wrongAtRest } from "../judges/rest-judge.ts";
 import type { Replica } from "../controllers/replica.ts";
 import type { ChaosStep, Script } from "../scripts/script.ts";
 import { Slots } from "../judges/slots.ts";
 import { isHeld, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
-import { wrongWrite } from "../judges/write-judge.ts";
-import { Cast, LIST_PLACE, LIST_SLOT } from "./cast.ts";
+import { Cast, LIST_PLACE, type Waits } from "./cast.ts";
 
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
@@ -31,6 +27,7 @@ const LOOK_MS = 30_000;
 const REBOOT_MS = 4000;
 const COMES_AGAIN_MS = 1000;
 const QUIET_MS = 30_000;
+const STOPS_MS = 2000;
 /** A Lease that was given back is taken at once. */
 const ONCE_MS = 30_000;
 /** Longer than `--resync`, by default 10 minutes and a tenth more. */
@@ -58,21 +55,20 @@ export async function play(script: Script, crash?: Crash): Promise<Verdict> {
   await stage.begin();
   for (const step of script.steps) await stage.take(step);
   await stage.rest();
-  await stage.end();
-  const { wrong, writes, requests, secrets } = stage;
-  return { wrong, writes, requests, secrets };
+  return stage.verdict();
 }
 
 /** How long what is absent, and what is held, is waited for. */
-function waitsOf({ graceMs, deleteLimit, sourceGraceMs = graceMs, holdMs }: Script) {
-  return { sourceGraceMs, holdMs: holdMs ?? (deleteLimit < 100 ? 300_000 : 0) };
+function waitsOf({ graceMs, deleteLimit, sourceGraceMs = graceMs, holdMs }: Script): Waits {
+  return { graceMs, sourceGraceMs, holdMs: holdMs ?? (deleteLimit < 100 ? 300_000 : 0) };
 }
 
 class Stage {
-  readonly wrong: string[] = [];
   readonly #script: Script;
+  readonly #waits: Waits;
   readonly #crash: Crash | undefined;
-  requests = 0;
+  /** That the controller sent. */
+  #requests = 0;
   readonly #clock = new FakeClock();
   readonly #api: SandboxApi;
   readonly #actors: Actors;
@@ -83,11 +79,11 @@ class Stage {
   #began = 0;
   /** By then what hangs was given up, and what was deaf begun anew. */
   #hangsUntil = 0;
-  #writes = 0;
 
   constructor(script: Script, crash: Crash | undefined) {
     this.#script = script;
     this.#crash = crash;
+    this.#waits = waitsOf(script);
     this.#chance = seeded(script.chance);
     this.#clock.chance = seeded(script.chance + 1);
     this.#api = new SandboxApi(this.#clock);
@@ -109,22 +105,24 @@ class Stage {
       pollMs: 1000,
       comesAgainMs: COMES_AGAIN_MS,
       most: { waitMs, faultMs: Number.POSITIVE_INFINITY, touchMs: Number.POSITIVE_INFINITY },
-      waits: this.#waits(),
+      waits: {
+        "delete-grace": `${script.graceMs}ms`,
+        "source-grace": `${this.#waits.sourceGraceMs}ms`,
+        "delete-hold": `${this.#waits.holdMs}ms`,
+        "delete-limit": String(script.deleteLimit),
+      },
       list: () => this.#all(CONFIG_MAPS.plural).get(LIST_PLACE),
       crash: (replica) => this.#crashOf(replica),
-      onWrite: (write) => this.#written(write),
-      onWrong: (what) => void this.wrong.push(what),
+      onWrite: (write) => this.#cast.judge(write, this.#slots, this.#waits),
       onServer: (step) =>
         step.kind === "restore" ? this.#restore(step.back) : this.#watches(step.fault),
     });
   }
 
-  get writes(): number {
-    return this.#writes;
-  }
-
-  get secrets(): ReadonlyMap<string, Raw> {
-    return this.#all(SECRETS.plural);
+  verdict(): Verdict {
+    const { wrong, writes } = this.#cast;
+    const secrets = this.#all(SECRETS.plural);
+    return { wrong, writes: writes.length, requests: this.#requests, secrets };
   }
 
   async begin(): Promise<void> {
@@ -140,64 +138,40 @@ class Stage {
     return this.#cast.take(step);
   }
 
-  /** No fault any more; time passes until all is as it must be, or for as long as it may take. */
   async rest(): Promise<void> {
-    this.#cast.deployment.weather();
+    await this.#cast.rest({
+      settled: () => this.#settled(),
+      worlds: () => this.#worlds(),
+      lookMs: REST_STEP_MS,
+      mostMs: REST_MOST_MS,
+      quietMs: QUIET_MS,
+      // Leases of several are much traffic; one alone is quiet over a resync as well.
+      silentMs: this.#script.replicas > 1 ? QUIET_MS : RESYNC_MS,
+      stopsMs: STOPS_MS,
+    });
+    await this.#once();
+  }
+
+  async #settled(): Promise<void> {
     this.#api.staleBy = 0;
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
-    const { sourceGraceMs, holdMs } = waitsOf(this.#script);
+    const { sourceGraceMs, holdMs } = this.#waits;
     let began: number;
     do {
       began = this.#clock.monotonic();
       await this.#pass(Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - began));
       // A process that died meanwhile has lost its graces and holds, so the next one waits as long.
     } while (this.#cast.deployment.lastDeathMs >= began);
-    let wrong: readonly string[] = ["not looked at"];
-    for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
-      await this.#pass(REST_STEP_MS);
-      const [worlds, contract] = [this.#worlds(), this.#cast.contract()];
-      wrong = worlds.flatMap((world) => wrongAtRest(world, contract));
-      if (wrong.length === 0) wrong = this.#cast.receipts.wrongAtRest(worlds, contract);
-    }
-    this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
-    await this.#cast.deployment.onceEnds();
-    await this.#cast.deployment.look();
-  }
-
-  /** Nobody writes any more, nor does one who comes anew; all end when they are told. */
-  async end(): Promise<void> {
-    // What is right already may still be under way: Events, and what is written twice.
-    await this.#pass(QUIET_MS);
-    // Leases of several are much traffic; one alone is quiet over a resync as well.
-    await this.#silence("while all was quiet", this.#script.replicas > 1 ? QUIET_MS : RESYNC_MS);
-    this.#cast.deployment.finish();
-    this.#cast.second.stop();
-    for (const replica of this.#cast.deployment.replicas) replica.stop();
-    await this.#clock.advance(2000);
-    for (const { end } of this.#cast.deployment.replicas)
-      if (end !== "stopped") this.wrong.push(`it ended so when told to stop: ${String(end)}`);
-    const fresh = this.#cast.deployment.startAnother();
-    await this.#silence("of one who came anew", QUIET_MS);
-    fresh.stop();
-    await this.#clock.advance(2000);
-    if (fresh.running) this.wrong.push("it does not end");
-    await this.#once();
   }
 
   async #once(): Promise<void> {
-    const [before, killedAt = 0] = [this.requests, this.#crash?.at];
+    const [before, killedAt = 0] = [this.#requests, this.#crash?.at];
     const once = this.#cast.deployment.startAnother({ once: true });
-    await this.#silence("of one who makes passes until nothing is due", ONCE_MS);
-    const killed = before < killedAt && killedAt <= this.requests;
+    await this.#cast.silence("of one who makes passes until nothing is due", ONCE_MS);
+    const killed = before < killedAt && killedAt <= this.#requests;
     if (!killed && once.end !== "converged" && once.end !== "unconverged")
-      this.wrong.push(`with nothing due it ended so: ${String(once.end)}`);
-  }
-
-  async #silence(when: string, ms: number): Promise<void> {
-    const before = this.#writes;
-    await this.#clock.advance(ms);
-    if (this.#writes > before) this.wrong.push(`${this.#writes - before} writes ${when}`);
+      this.#cast.wrong.push(`with nothing due it ended so: ${String(once.end)}`);
   }
 
   #hangs(ms: number): void {
@@ -246,20 +220,12 @@ class Stage {
   }
 
   #crashOf(replica: Replica): RequestFault | undefined {
-    if (++this.requests !== this.#crash?.at) return undefined;
+    if (++this.#requests !== this.#crash?.at) return undefined;
     const crash = (): void => {
       replica.kill();
       this.#cast.deployment.comeAgain(replica);
     };
     return { kind: "crash", acted: this.#crash.acted, crash };
-  }
-
-  #written({ request, answer, now, flags }: Write): void {
-    const { graceMs } = this.#script;
-    const around = { now, flags, graceMs, ...waitsOf(this.#script), listSlot: LIST_SLOT };
-    const wrong = wrongWrite(request, answer, this.#slots, around);
-    if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
-    this.#writes++;
   }
 
   #noted({ kind, object }: StorageChange): void {
@@ -279,16 +245,5 @@ class Stage {
 
   #all(plural: string): ReadonlyMap<string, Raw> {
     return this.#api.storage.collection(plural).view().objects;
-  }
-
-  #waits(): FlagValues {
-    const { graceMs, deleteLimit } = this.#script;
-    const { sourceGraceMs, holdMs } = waitsOf(this.#script);
-    return {
-      "delete-grace": `${graceMs}ms`,
-      "source-grace": `${sourceGraceMs}ms`,
-      "delete-hold": `${holdMs}ms`,
-      "delete-limit": String(deleteLimit),
-    };
   }
 }
