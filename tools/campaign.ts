@@ -136,8 +136,9 @@ async function tenant(assets: string): Promise<number> {
 /** Says what was wrong; the exit code. */
 function told(problems: readonly string[]): number {
   for (const problem of problems) complain(`wrong: ${problem}`);
-  if (problems.length > 0)
-    complain(`again: npm run campaign -- ${process.argv.slice(2).join(" ")} --seed ${seed}`);
+  const given = process.argv.slice(2);
+  const again = values.seed === undefined ? [...given, "--seed", seed] : given;
+  if (problems.length > 0) complain(`again: npm run campaign -- ${again.join(" ")}`);
   else print("nothing was wrong");
   return problems.length > 0 ? 1 : 0;
 }

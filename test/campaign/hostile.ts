@@ -179,9 +179,9 @@ class Run {
   }
 
   #subject(): Subject {
-    const { kubeconfig, marker, pace, after } = this.#arena;
+    const { endings, kubeconfig, marker, pace } = this.#arena;
     return new Subject({
-      endings: { after },
+      endings,
       kubeconfig,
       flags: flagsFor(this.#around),
       violations: this.#violations,

@@ -25,11 +25,11 @@ export async function quietInTheEnd(
 
 /** Runs a controller until nothing is due; resolves with how many Secrets it wrote. */
 async function once(arena: Arena, flags: FlagValues, violations: Violations): Promise<number> {
-  const { audit, direct, after } = arena;
+  const { audit, direct, endings } = arena;
   await delay(CALM_MS);
   audit.round();
   const before = audit.writes;
-  const { text, late } = await runOnce({ after }, direct, flags, imageCommand());
+  const { text, late } = await runOnce(endings, direct, flags, imageCommand());
   if (late) violations.add("--once did not end", "");
   search(arena, text, "by --once", violations);
   audit.round();

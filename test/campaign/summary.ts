@@ -26,8 +26,6 @@ export function summarize(
   print(`one place was asked at most ${audit.mostRepeats} times in ten seconds`);
   print(`the webhook was asked ${admission.asked} times`);
   print(`our own slowest write took ${Math.round(pace.worstMs)} ms`);
-  const { ours, all } = pace.cores();
-  print(`${ours.toFixed(2)} cores for this tool, ${all.toFixed(2)} for everything on this machine`);
 }
 
 function shown(counts: ReadonlyMap<string, number>): string {

@@ -3,7 +3,7 @@
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { field, type Http } from "../../support/api-server/http.ts";
-import { good } from "../../support/api-server/pressure.ts";
+import { good, merge } from "../../support/api-server/pressure.ts";
 import { pick } from "../../support/time/random.ts";
 import type { Change, Expectations } from "../judges/expectations.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
@@ -120,10 +120,8 @@ export class Neighbours {
     const { admin, chance, graceMs } = this.#parts;
     if (graceMs < LONG_GRACE_MS) return;
     const path = `/api/v1/namespaces/${pick(chance, LASTING)}`;
-    for (const tier of [null, "honest"]) {
-      const body = { metadata: { labels: { tier } } };
-      await good(admin.send("PATCH", path, { body, contentType: MERGE }));
-    }
+    for (const tier of [null, "honest"])
+      await merge(admin, path, { metadata: { labels: { tier } } });
   }
 
   /** A namespace declines all copies, and the next time it accepts them again. */
@@ -139,8 +137,7 @@ export class Neighbours {
     expectations.forget((place) => places.has(place));
     const accept = back === undefined ? "false" : this.#accepts(namespace);
     const body = { metadata: { annotations: { "secretcast.io/accept": accept } } };
-    const path = `/api/v1/namespaces/${namespace}`;
-    await good(admin.send("PATCH", path, { body, contentType: MERGE }));
+    await merge(admin, `/api/v1/namespaces/${namespace}`, body);
     this.#declined = back === undefined ? namespace : undefined;
     for (const name of names)
       if (back !== undefined) this.#expectCopy(namespace, name, "fresh");

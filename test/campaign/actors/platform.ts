@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Http } from "../../support/api-server/http.ts";
 import { prefixed } from "./actors.ts";
-import { good } from "../../support/api-server/pressure.ts";
+import { good, merge } from "../../support/api-server/pressure.ts";
 
 type Data = Readonly<Record<string, string>>;
 type Source = {
@@ -68,17 +68,14 @@ export class Platform {
 
   async rotate(name: SourceName): Promise<void> {
     const data = this.#fresh(definition(name).entries);
-    const contentType = "application/merge-patch+json";
-    await good(this.#admin.send("PATCH", `${SECRETS}/${name}`, { body: { data }, contentType }));
+    await merge(this.#admin, `${SECRETS}/${name}`, { data });
     this.#data.set(name, data);
   }
 
   /** Changes an annotation that is no rule. */
   async touch(name: SourceName): Promise<void> {
     const annotations = { "example.com/touched": String(this.#chance()) };
-    const contentType = "application/merge-patch+json";
-    const body = { metadata: { annotations } };
-    await this.#admin.send("PATCH", `${SECRETS}/${name}`, { body, contentType }).catch(() => {});
+    await merge(this.#admin, `${SECRETS}/${name}`, { metadata: { annotations } }).catch(() => {});
   }
 
   async remove(name: string): Promise<void> {

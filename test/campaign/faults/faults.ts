@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ControlPlane } from "../../support/api-server/control-plane.ts";
 import type { FaultProxy } from "../../support/api-server/fault-proxy.ts";
 import { field, type Http } from "../../support/api-server/http.ts";
-import { good } from "../../support/api-server/pressure.ts";
+import { good, merge } from "../../support/api-server/pressure.ts";
 import {
   BY_THE_CONTROLLER,
   SECRET_WRITES,
@@ -43,7 +43,6 @@ const POLICIES = `${ADMISSION}/validatingadmissionpolicies`;
 const BINDINGS = `${ADMISSION}/validatingadmissionpolicybindings`;
 const ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/secretcast";
 const POLICY = "hostile-policy";
-const MERGE = "application/merge-patch+json";
 const CUTS = 5;
 const TOUCH_EVERY_MS = 100;
 const READERS = 300;
@@ -99,8 +98,7 @@ function quota({ admin }: FaultParts): Fault {
         await good(admin.send("POST", path(namespace), { body }));
         // There is no quota controller here: what is used is said by us.
         const status = { status: { hard: full, used: full } };
-        const sent = { body: status, contentType: MERGE };
-        await good(admin.send("PATCH", `${path(namespace)}/full/status`, sent));
+        await merge(admin, `${path(namespace)}/full/status`, status);
       }
     },
     end: async () => {
@@ -136,10 +134,6 @@ function policy({ admin }: FaultParts): Fault {
 /** The right to look at a Secret goes for a while. */
 function withoutGet({ admin, disturbance }: FaultParts): Fault {
   let rules: unknown;
-  const write = async (changed: unknown): Promise<void> => {
-    const sent = { body: { rules: changed }, contentType: MERGE };
-    await good(admin.send("PATCH", ROLE, sent));
-  };
   return {
     name: "no right to get",
     everywhere: false,
@@ -152,10 +146,10 @@ function withoutGet({ admin, disturbance }: FaultParts): Fault {
         const left = Array.isArray(verbs) ? verbs.filter((verb) => verb !== "get") : [];
         return { ...Object(rule), verbs: left };
       });
-      await write(less);
+      await merge(admin, ROLE, { rules: less });
     },
     end: async () => {
-      await write(rules);
+      await merge(admin, ROLE, { rules });
       disturbance.releaseLiveReads();
     },
   };

@@ -3,6 +3,7 @@
 // namespaces and a source of their own, which nothing else changes.
 import { setTimeout as delay } from "node:timers/promises";
 import { field, type Http } from "../../support/api-server/http.ts";
+import { good, merge } from "../../support/api-server/pressure.ts";
 import { MARKER } from "../actors/actors.ts";
 
 const SOURCE = "steady";
@@ -12,8 +13,6 @@ const PATH = `/api/v1/namespaces/shared/secrets/${SOURCE}`;
 /** A silent watch is found out within five minutes. */
 const PATIENCE_MS = 400_000;
 const SOON_MS = 250;
-
-type Body = Readonly<Record<string, unknown>>;
 
 export class LatencyProbe {
   readonly #http: Http;
@@ -29,7 +28,7 @@ export class LatencyProbe {
     for (const name of PLACES) await this.#createNamespace(name);
     const metadata = { name: SOURCE, annotations: { "secretcast.io/to": "steady-*,probe-*" } };
     const body = { metadata, stringData: { value: this.#nextValue() } };
-    await this.#send("POST", "/api/v1/namespaces/shared/secrets", body);
+    await good(this.#http.send("POST", "/api/v1/namespaces/shared/secrets", { body }));
   }
 
   async freshNamespace(): Promise<number> {
@@ -39,13 +38,13 @@ export class LatencyProbe {
       const path = `/api/v1/namespaces/${name}/secrets/${SOURCE}`;
       return (await this.#http.send("GET", path)).status === 200;
     });
-    await this.#send("DELETE", `/api/v1/namespaces/${name}`);
+    await good(this.#http.send("DELETE", `/api/v1/namespaces/${name}`));
     return tookMs;
   }
 
   async changedSource(): Promise<number> {
     const value = this.#nextValue();
-    await this.#send("PATCH", PATH, { stringData: { value } });
+    await merge(this.#http, PATH, { stringData: { value } });
     return this.#until(async () => (await this.wrong()).length === 0);
   }
 
@@ -83,13 +82,7 @@ export class LatencyProbe {
   }
 
   async #createNamespace(name: string): Promise<void> {
-    await this.#send("POST", "/api/v1/namespaces", { metadata: { name, annotations: ONLY } });
-  }
-
-  async #send(method: "POST" | "PATCH" | "DELETE", path: string, body?: Body): Promise<void> {
-    const contentType = "application/merge-patch+json";
-    const options = body && { body, ...(method === "PATCH" && { contentType }) };
-    const { status } = await this.#http.send(method, path, options);
-    if (status >= 300) throw new Error(`${method} ${path}: ${status}`);
+    const body = { metadata: { name, annotations: ONLY } };
+    await good(this.#http.send("POST", "/api/v1/namespaces", { body }));
   }
 }

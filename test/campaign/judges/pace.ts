@@ -1,9 +1,9 @@
 // How fast this machine is just now: the time that a write of our own takes, and how late our own timers
 // are. Limits in milliseconds give way by a multiple of it, so that a busy machine is not blamed on the
 // controller.
-import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Http } from "../../support/api-server/http.ts";
+import { merge } from "../../support/api-server/pressure.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const EVERY_MS = 100;
@@ -16,7 +16,6 @@ export class Pace {
   readonly #stop: AbortSignal;
   readonly #running: Promise<void>;
   #recent: { readonly at: number; readonly ms: number }[] = [];
-  readonly #began = { at: performance.now(), cpu: process.cpuUsage(), machine: machineMs() };
   /** The slowest of the run. */
   worstMs = 0;
 
@@ -42,14 +41,6 @@ export class Pace {
     return this.#running;
   }
 
-  /** Cores that this process took, and all processes together, on the average. */
-  cores(): { readonly ours: number; readonly all: number } {
-    const { at, cpu, machine } = this.#began;
-    const tookMs = performance.now() - at;
-    const { user, system } = process.cpuUsage(cpu);
-    return { ours: (user + system) / 1000 / tookMs, all: (machineMs() - machine) / tookMs };
-  }
-
   async #measure(): Promise<void> {
     await this.#admin.send("POST", CONFIG_MAPS, { body: { metadata: { name: "pace" } } });
     for (let turn = 0; !this.#stop.aborted; turn++) {
@@ -57,12 +48,8 @@ export class Pace {
       await delay(EVERY_MS);
       const lateMs = performance.now() - from - EVERY_MS;
       const asked = performance.now();
-      const done = await this.#admin
-        .send("PATCH", `${CONFIG_MAPS}/pace`, {
-          body: { data: { turn: String(turn) } },
-          contentType: "application/merge-patch+json",
-        })
-        .catch(() => undefined);
+      const body = { data: { turn: String(turn) } };
+      const done = await merge(this.#admin, `${CONFIG_MAPS}/pace`, body).catch(() => undefined);
       // A server that is down is a fault of ours, not a slow machine.
       const tookMs = done === undefined ? 0 : performance.now() - asked;
       const ms = Math.max(lateMs, tookMs);
@@ -70,10 +57,4 @@ export class Pace {
       this.worstMs = Math.max(this.worstMs, ms);
     }
   }
-}
-
-/** CPU time of all processes, in ms. */
-function machineMs(): number {
-  const busy = cpus().map(({ times }) => times.user + times.nice + times.sys + times.irq);
-  return busy.reduce((sum, one) => sum + one, 0);
 }

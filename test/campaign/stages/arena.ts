@@ -2,13 +2,13 @@
 // between, the watchers and the actors. `close` ends whatever was begun, in reverse order.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import type { ControlPlane } from "../../support/api-server/control-plane.ts";
+import type { Ending } from "../../support/api-server/fault-proxy.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Admission } from "../faults/admission.ts";
 import { AuditJudge } from "../judges/audit-judge.ts";
 import { everybodyPublishes, type Circumstances } from "../circumstances.ts";
 import { Disturbance } from "../faults/disturbance.ts";
-import { Expectations, type Change } from "../judges/expectations.ts";
+import { Expectations } from "../judges/expectations.ts";
 import { LeaseWatch } from "../judges/lease-watch.ts";
 import { Neighbours } from "../actors/neighbours.ts";
 import { Pace } from "../judges/pace.ts";
@@ -17,27 +17,13 @@ import { Tenant, tenantToken } from "../actors/tenant.ts";
 import type { Violations } from "../judges/violations.ts";
 import { RequestJudge } from "../judges/request-judge.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
-import { proxiedCluster, reversed, type ProxiedServer } from "./proxied-server.ts";
+import { proxiedCluster, reversed } from "./proxied-server.ts";
 
 const BINDING = "validatingadmissionpolicybinding/secretcast-guardrail";
 const ETCD_BYTES = 8 * 2 ** 30;
 
-export type Arena = ProxiedServer & {
-  readonly cluster: ControlPlane;
-  readonly marker: string;
-  readonly disturbance: Disturbance;
-  readonly pace: Pace;
-  readonly lease: LeaseWatch;
-  readonly audit: AuditJudge;
-  readonly writes: RequestJudge;
-  readonly expectations: Expectations;
-  readonly platform: Platform;
-  readonly neighbours: Neighbours;
-  readonly tenant: Tenant;
-  readonly admission: Admission;
-  /** The tenant stops at once. */
-  readonly stopTenant: () => void;
-  readonly after: (end: () => Promise<void>) => void;
+export type Arena = Awaited<ReturnType<typeof furnish>> & {
+  /** Ends whatever was begun. */
   readonly close: () => Promise<void>;
 };
 
@@ -48,9 +34,8 @@ export async function openArena(
   violations: Violations,
 ): Promise<Arena> {
   const { endings, close } = reversed();
-  const after: Arena["after"] = (end) => endings.after(end);
   try {
-    return { ...(await furnish(assets, seed, around, violations, after)), after, close };
+    return { ...(await furnish(assets, seed, around, violations, endings)), close };
   } catch (error) {
     await close();
     throw error;
@@ -62,15 +47,15 @@ async function furnish(
   seed: number,
   around: Circumstances,
   violations: Violations,
-  after: Arena["after"],
-): Promise<Omit<Arena, "after" | "close">> {
-  const server = await proxiedCluster(assets, { after }, { etcdQuotaBytes: ETCD_BYTES });
+  endings: Ending,
+) {
+  const server = await proxiedCluster(assets, endings, { etcdQuotaBytes: ETCD_BYTES });
   const { cluster, admin, client, proxy } = server;
   if (!around.guardrail)
     execFileSync("kubectl", ["--kubeconfig", cluster.kubeconfig, "delete", BINDING], {
       stdio: ["ignore", "ignore", "inherit"],
     });
-  const stop = new AbortController();
+  const [stop, tenantStop] = [new AbortController(), new AbortController()];
   const optIn = everybodyPublishes(around);
   const marker = `planted-${randomBytes(12).toString("hex")}-`;
   const pace = new Pace(admin, stop.signal);
@@ -86,9 +71,10 @@ async function furnish(
   });
   await seen.begin(stop.signal);
   const disturbance = new Disturbance();
-  const slackMs = (): number => pace.slackMs();
-  const disturbedMs = (change: Change): number => disturbance.disturbedMs(change);
-  const expectations = new Expectations(violations, { slackMs, disturbedMs });
+  const expectations = new Expectations(violations, {
+    slackMs: () => pace.slackMs(),
+    disturbedMs: (change) => disturbance.disturbedMs(change),
+  });
   const platform = new Platform(admin, { chance: seeded(seed + 1), marker });
   const neighbours = new Neighbours({
     admin,
@@ -100,36 +86,34 @@ async function furnish(
     graceMs: around.graceMs,
     optIn,
   });
-  const tenantStop = new AbortController();
-  const token = await tenantToken(admin, optIn ? "true" : undefined);
-  const tenant = new Tenant(cluster, token, {
+  const tenant = new Tenant(cluster, await tenantToken(admin, optIn ? "true" : undefined), {
     chance: seeded(seed + 3),
     marker,
     stop: tenantStop.signal,
   });
   const admission = new Admission(admin);
   await admission.listen();
-  after(async () => {
+  endings.after(async () => {
     stop.abort();
     tenantStop.abort();
     neighbours.stop();
     await Promise.all([tenant.close(), admission.close(), pace.ended(), lease.ended()]);
   });
-  const audit = new AuditJudge(cluster.auditLog, violations);
-  const stopTenant = (): void => tenantStop.abort();
   return {
     ...server,
+    endings,
     marker,
     disturbance,
     pace,
     lease,
-    audit,
+    audit: new AuditJudge(cluster.auditLog, violations),
     writes,
     expectations,
     platform,
     neighbours,
     tenant,
     admission,
-    stopTenant,
+    /** The tenant stops at once. */
+    stopTenant: (): void => tenantStop.abort(),
   };
 }

@@ -73,8 +73,8 @@ export class SoakWorld {
     await this.#actors.begin();
     for (const namespace of SOURCE_NAMESPACES)
       for (const name of ["one", "two", "three"])
-        for (const of of [{}, { of: "ConfigMap" }] as const)
-          await this.#actors.take(published({ of, namespace, name }, { to: "*" }));
+        for (const kind of [{}, { of: "ConfigMap" }] as const)
+          await this.#actors.take(published({ of: kind, namespace, name }, { to: "*" }));
   }
 
   /** One step of a user. */

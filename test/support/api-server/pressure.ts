@@ -27,7 +27,7 @@ export async function squeezeWorkloadLow(
   const refuse = { limitResponse: { type: "Reject", queuing: null } };
   const limited = { ...ONE_SHARE, ...(withoutSeat === "refused" ? refuse : {}) };
   const body = { metadata: { annotations: { [AUTOUPDATE]: "false" } }, spec: { limited } };
-  await good(admin.send("PATCH", LEVEL, { body, contentType: "application/merge-patch+json" }));
+  await merge(admin, LEVEL, body);
   return async () => {
     const now = await good(admin.send("GET", LEVEL));
     const resourceVersion = field(now.body, "metadata", "resourceVersion");
@@ -156,6 +156,11 @@ export async function floodAccount(
       await admin.send("DELETE", `${RBAC}/clusterroles/${name}`);
     },
   };
+}
+
+/** A merge patch that is a success. */
+export function merge(http: Http, path: string, body: unknown): Promise<Answer> {
+  return good(http.send("PATCH", path, { body, contentType: "application/merge-patch+json" }));
 }
 
 /** An answer that is a success. */
