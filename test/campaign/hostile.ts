@@ -4,14 +4,16 @@
 // Lease is kept, no value is printed. In the end, when tenant and faults have stopped, nothing is left to write. The
 // same seed gives the same settings, attacks and faults, not the same timing.
 import { setTimeout as delay } from "node:timers/promises";
+import { imageCommand } from "../../bench/image.ts";
 import { LEASE_TIMES } from "../../src/controller/settings/config.ts";
+import { leaks } from "../support/programs/eavesdrop.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { seeded } from "../support/time/random.ts";
 import { openArena, type Arena } from "./stages/arena.ts";
 import { ATTACKS } from "./actors/attacks.ts";
 import { circumstances, flagsFor, inTurns, type Circumstances } from "./circumstances.ts";
 import { faults, type Fault } from "./faults/faults.ts";
-import { quietInTheEnd } from "./quiet.ts";
+import { freshWrites } from "./controllers/fresh.ts";
 import { Subject } from "./controllers/subject.ts";
 import { summarize } from "./summary.ts";
 import { Violations } from "./judges/violations.ts";
@@ -168,10 +170,10 @@ class Run {
   }
 
   async #rounds(): Promise<void> {
-    const { writes, audit, expectations, proxy } = this.#arena;
+    const { writes, asked, expectations, proxy } = this.#arena;
     while (this.#watching) {
       writes.round();
-      audit.round();
+      asked.round(proxy.seen);
       expectations.round();
       proxy.forget();
       await delay(ROUND_MS);
@@ -232,7 +234,21 @@ class Run {
       const code = await subject.stop();
       if (code !== 0) this.#violations.add("a stop that failed", `exit code ${String(code)}`);
     }
-    await quietInTheEnd(this.#arena, flagsFor(this.#around), this.#violations);
+    await this.#quiet();
     expectations.conclude();
+  }
+
+  /** A controller from scratch puts right what was left, and the next one finds nothing to write. */
+  async #quiet(): Promise<void> {
+    const { admin, marker, platform } = this.#arena;
+    const [flags, command] = [flagsFor(this.#around), imageCommand()];
+    const values = [marker, ...platform.values];
+    const violations = this.#violations;
+    const fresh = { ...this.#arena, flags, command, values, violations };
+    await freshWrites(fresh);
+    for (const write of await freshWrites(fresh)) violations.add("not quiet in the end", write);
+    const { body } = await admin.send("GET", "/apis/events.k8s.io/v1/events");
+    if (leaks(JSON.stringify(body), values).length > 0)
+      violations.add("a value was told", "in an Event");
   }
 }

@@ -12,10 +12,12 @@ import { imageCommand } from "../../bench/image.ts";
 import type { Ending } from "../support/api-server/fault-proxy.ts";
 import { seeded } from "../support/time/random.ts";
 import { MARKER } from "./actors/actors.ts";
-import { runOnce, WatchedProcess } from "./controllers/watched-process.ts";
+import { freshWrites } from "./controllers/fresh.ts";
+import { WatchedProcess } from "./controllers/watched-process.ts";
 import { Skies } from "./faults/skies.ts";
 import { LatencyProbe } from "./judges/latency.ts";
 import { LOST_LEASE, type Latency, type SoakRecord } from "./judges/records.ts";
+import { Violations } from "./judges/violations.ts";
 import { vitalsOf } from "./judges/vitals.ts";
 import {
   proxiedCluster,
@@ -86,7 +88,7 @@ class Soak {
   readonly #skies: Skies;
   readonly #probe: LatencyProbe | undefined;
   readonly #random: () => number;
-  readonly #problems = new Set<string>();
+  readonly #violations: Violations;
   readonly #began = performance.now();
   #subject: WatchedProcess | undefined;
   #last: readonly string[] = [];
@@ -102,9 +104,9 @@ class Soak {
     this.#command = assets === undefined ? undefined : imageCommand();
     this.file = join(folder, RECORDS);
     const { client, proxy, admin } = server;
-    const onWrong = (what: string): void => this.#problem(what);
-    const ownNamespace = OWN_NAMESPACE;
-    this.world = new SoakWorld({ client, proxy, seed: seed + 1, ownNamespace, onWrong });
+    const [violations, ownNamespace] = [new Violations(options.print), OWN_NAMESPACE];
+    this.#violations = violations;
+    this.world = new SoakWorld({ client, proxy, seed: seed + 1, ownNamespace, violations });
     // Silence lasts minutes: on a real server it comes by itself, and else only to runs that last as long.
     const silence = assets === undefined && hours * 3600 > SILENCE_S;
     this.#skies = new Skies(proxy, seeded(seed + 2), silence);
@@ -144,12 +146,12 @@ class Soak {
       kubeconfig: this.#server.kubeconfig,
       flags: { ...FLAGS, "leader-elect": "true" },
       values: [MARKER],
-      onTold: (where) => this.#problem(`a value was told ${where}`),
+      onTold: (where) => this.#violations.add("a value was told", where),
       onEnd: (life, code) => this.#ended(life, code),
       onLine: (line) => {
         this.#last = [...this.#last.slice(1 - LAST_LINES), line.slice(0, 300)];
         // Of the runtime, such as of too many listeners.
-        if (/^\(node:\d+\) /.test(line)) this.#problem(line);
+        if (/^\(node:\d+\) /.test(line)) this.#violations.add("a warning", line);
       },
     });
   }
@@ -158,7 +160,7 @@ class Soak {
   async #every(ms: number, untilS: number, act: () => Promise<void>): Promise<void> {
     while (this.#s() < untilS) {
       const next = performance.now() + ms;
-      await act().catch((error: unknown) => this.#problem(`the soak itself: ${String(error)}`));
+      await act().catch((error) => this.#violations.add("the soak itself", String(error)));
       await delay(Math.max(0, next - performance.now()));
     }
   }
@@ -204,7 +206,7 @@ class Soak {
     const { pid } = subject.now;
     const metrics = await subject.page(`http://${address}/metrics`);
     const health = await subject.page(`http://${address}/healthz`);
-    if (health !== undefined && !health.ok) this.#problem(`/healthz: ${health.text.trim()}`);
+    if (health?.ok === false) this.#violations.add("/healthz failed", health.text.trim());
     const vitals = metrics && vitalsOf(pid, metrics.text);
     if (!vitals) return;
     const [load = 0] = loadavg();
@@ -238,10 +240,11 @@ class Soak {
     this.#skies.clear();
     await this.world.conclude();
     const from = performance.now();
-    for (const wrong of await this.#converged()) this.#problem(wrong);
+    for (const wrong of await this.#converged()) this.#violations.add("wrong in the end", wrong);
     const tookS = ((performance.now() - from) / 1000).toFixed(1);
     const { connections } = this.#server.proxy;
-    if (connections > MOST_CONNECTIONS) this.#problem(`${connections} connections are open`);
+    if (connections > MOST_CONNECTIONS)
+      this.#violations.add("too many connections are open", String(connections));
     await this.#stopped(false);
     await this.#freshFindsNothing();
     const counts = (of: ReadonlyMap<string, number>): string =>
@@ -252,7 +255,7 @@ class Soak {
       `writes: ${counts(this.world.writes)}`,
       `seconds of weather: ${counts(this.#skies.sent)}`,
     ];
-    this.#write({ kind: "end", s: this.#s(), wrong: [...this.#problems], said });
+    this.#write({ kind: "end", s: this.#s(), wrong: this.#violations.lines, said });
   }
 
   /** As in a roll-out, when another one comes. */
@@ -260,31 +263,26 @@ class Soak {
     const code = await this.#subject?.stop();
     const lostLease = code === LOST_LEASE && this.#last.join(" ").includes("lease");
     if (code !== 0 && !lostLease)
-      this.#problem(`stopped, it ended with ${String(code)}: ${this.#last.at(-1)}`);
+      this.#violations.add("a stop that failed", `${String(code)}: ${this.#last.at(-1)}`);
     if (another) this.#subject?.again();
   }
 
-  /** The versions of all objects, before and after it: what it writes was left undone. */
   async #freshFindsNothing(): Promise<void> {
-    const before = this.world.versions();
-    const flags = { ...FLAGS, "delete-grace": "0s", "source-grace": "0s" };
-    const { late } = await runOnce(this.#endings, this.#server.direct, flags, this.#command);
-    if (late) this.#problem("a fresh controller does not end");
-    const now = this.world.versions();
-    const slots = new Set([...before.keys(), ...now.keys()]);
-    for (const slot of slots)
-      if (before.get(slot) !== now.get(slot)) this.#problem(`a fresh controller wrote ${slot}`);
+    const fresh = {
+      ...this.#server,
+      endings: this.#endings,
+      command: this.#command,
+      flags: { ...FLAGS, "delete-grace": "0s", "source-grace": "0s" },
+      values: [MARKER],
+      violations: this.#violations,
+    };
+    for (const write of await freshWrites(fresh))
+      this.#violations.add("a fresh controller wrote", write);
   }
 
   /** What is still wrong after so long. */
   #converged(): Promise<readonly string[]> {
     return this.world.settled(CONVERGE_MS, async () => (await this.#probe?.wrong()) ?? []);
-  }
-
-  #problem(text: string): void {
-    if (this.#problems.has(text)) return;
-    this.#problems.add(text);
-    this.#options.print(`wrong: ${text}`);
   }
 
   #s(): number {

@@ -11,7 +11,6 @@ import { leaks } from "../../support/programs/eavesdrop.ts";
 
 /** What it said last is read by then. */
 const LAST_LINES_MS = 250;
-const ONCE_ENDS_WITHIN_MS = 180_000;
 
 export type WatchedOptions = {
   readonly endings: Ending;
@@ -95,22 +94,4 @@ export class WatchedProcess {
   #search(text: string, where: string): void {
     if (leaks(text, this.#options.values).length > 0) this.#options.onTold(where);
   }
-}
-
-/** A fresh one that ends when nothing is due; resolves with what it said, or `late` when it does not end. */
-export async function runOnce(
-  endings: Ending,
-  kubeconfig: string,
-  flags: FlagValues,
-  command: readonly string[] | undefined,
-): Promise<{ readonly text: string; readonly late: boolean }> {
-  const lines: string[] = [];
-  const given = { ...flags, once: "true", "leader-elect": "false" };
-  const running = spawnController(endings, kubeconfig, given, {
-    ...(command && { command }),
-    onLine: (line) => lines.push(line),
-  });
-  const late = delay(ONCE_ENDS_WITHIN_MS, "late" as const, { ref: false });
-  const first = await Promise.race([running.ended, late]);
-  return { text: lines.join("\n"), late: first === "late" };
 }

@@ -72,6 +72,17 @@ export const finalizersOf = ({ metadata }: Raw): string => (metadata.finalizers 
 const MOST_ROUNDS = 10;
 const MOST_VERSIONS = 50_000;
 
+/** NAMESPACE/NAME of what it writes; undefined: nothing that is copied. */
+export function placeOfWrite({ path, body }: ProxyWrite): string | undefined {
+  const asked = placeAsked(path);
+  const name = asked?.name || String(field(parsed(body), "metadata", "name"));
+  return asked && `${asked.namespace}/${name}`;
+}
+
+/** The server wrote something that is copied. */
+export const isDone = ({ path, query, status }: ProxyWrite): boolean =>
+  placeAsked(path) !== undefined && status < 300 && !query.has("dryRun");
+
 /** Judges what passes a proxy, for as long as a run may last. */
 export class RequestJudge {
   readonly #violations: Violations;
@@ -95,16 +106,19 @@ export class RequestJudge {
 
   take(write: ProxyWrite): void {
     const { method, path, query, status } = write;
-    const place = placeAsked(path);
+    const asked = placeAsked(path);
     const body = parsed(write.body);
-    const rehearsed = query.has("dryRun");
     // The server answers before it has read a body that is too large for it.
-    if (!place || (rehearsed && method === "POST") || (body === undefined && status >= 400)) return;
-    const metadata = { ...Object(field(body, "metadata")), namespace: place.namespace };
+    if (
+      !asked ||
+      (query.has("dryRun") && method === "POST") ||
+      (body === undefined && status >= 400)
+    )
+      return;
+    const metadata = { ...Object(field(body, "metadata")), namespace: asked.namespace };
     const wrong = wrongForm({ method, body }, { metadata });
-    if (wrong !== undefined)
-      this.#violations.add(wrong, `${method} ${place.namespace}/${place.name || metadata.name}`);
-    if (status >= 300 || rehearsed) return;
+    if (wrong !== undefined) this.#violations.add(wrong, `${method} ${placeOfWrite(write)}`);
+    if (!isDone(write)) return;
     this.done.set(method, (this.done.get(method) ?? 0) + 1);
     const version = preconditionsOf(body).resourceVersion;
     if (method !== "POST" && version !== undefined) this.#open.push({ write, version, rounds: 0 });

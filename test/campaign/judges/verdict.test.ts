@@ -9,38 +9,30 @@ import { drawSoak } from "./charts.ts";
 import { readRecords, type Latency, type Sample, type SoakRecord } from "./records.ts";
 import { judgeSoak } from "./verdict.ts";
 
-type Shape = {
-  readonly rssPerHour?: number;
+/** What grows in an hour, of a process whose figures swing by a few and do nothing else. */
+const FLAT = {
+  rss: 0,
   /** It comes near to so much more, by a half of the rest each ten minutes. */
-  readonly rssWarming?: number;
-  readonly rssSwing?: number;
+  rssWarming: 0,
+  rssSwing: 8,
   /** Of it what comes from mapped files. */
-  readonly mappedPerHour?: number;
-  readonly outsidePerHour?: number;
+  mapped: 0,
+  outside: 0,
   /** What is garbage grows; or what is not. */
-  readonly garbagePerHour?: number;
-  readonly heapPerHour?: number;
-  readonly fdsPerHour?: number;
-  readonly msPerHour?: number;
-  readonly minutes?: number;
-  readonly more?: readonly SoakRecord[];
+  garbage: 0,
+  heap: 0,
+  fds: 0,
+  ms: 0,
+  minutes: 120,
 };
 const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
 
 /** Two hours, unless it says otherwise, with noise as a process makes it. */
-function run({
-  rssPerHour = 0,
-  rssWarming = 0,
-  rssSwing = 8,
-  mappedPerHour = 0,
-  outsidePerHour = 0,
-  garbagePerHour = 0,
-  heapPerHour = 0,
-  fdsPerHour = 0,
-  msPerHour = 0,
-  minutes = 120,
-  more = [END],
-}: Shape) {
+function run(shape: Partial<typeof FLAT>, more: readonly SoakRecord[] = [END]) {
+  const { rss, rssWarming, rssSwing, mapped, outside, garbage, heap, fds, ms, minutes } = {
+    ...FLAT,
+    ...shape,
+  };
   const chance = seeded(3);
   const samples = Array.from({ length: 6 * minutes }, (_, at): readonly SoakRecord[] => {
     const s = 10 * at;
@@ -49,12 +41,11 @@ function run({
       kind: "sample",
       s,
       life: 1,
-      rssMiB:
-        120 + rssSwing * chance() + rssPerHour * hours + rssWarming * (1 - 0.5 ** (6 * hours)),
-      anonMiB: 70 + 8 * chance() + (rssPerHour - mappedPerHour) * hours,
-      heldMiB: 40 + (rssPerHour - mappedPerHour - outsidePerHour) * hours,
-      heapMiB: 20 + heapPerHour * hours + (6 + garbagePerHour * hours) * chance(),
-      fds: Math.round(30 + 4 * chance() + fdsPerHour * hours),
+      rssMiB: 120 + rssSwing * chance() + rss * hours + rssWarming * (1 - 0.5 ** (6 * hours)),
+      anonMiB: 70 + 8 * chance() + (rss - mapped) * hours,
+      heldMiB: 40 + (rss - mapped - outside) * hours,
+      heapMiB: 20 + heap * hours + (6 + garbage * hours) * chance(),
+      fds: Math.round(30 + 4 * chance() + fds * hours),
       resources: 20,
       cpuMs: 40 * at,
       lagP99Ms: 12,
@@ -63,12 +54,12 @@ function run({
       changes: 50 * at,
       load: 1,
     };
-    const latency = (what: Latency["what"], calm: boolean, ms: number): Latency => {
-      return { kind: "latency", s, what, calm, ms };
+    const latency = (what: Latency["what"], calm: boolean, took: number): Latency => {
+      return { kind: "latency", s, what, calm, ms: took };
     };
     return [
       sample,
-      latency("fresh namespace", true, 20 + 5 * chance() + msPerHour * hours),
+      latency("fresh namespace", true, 20 + 5 * chance() + ms * hours),
       latency("changed source", false, 2000),
     ];
   });
@@ -90,49 +81,49 @@ test("memory that grew, and in the last quarter certainly does no more, is no le
 });
 
 test("memory that grows by less in the last quarter than before, and by too much, is a leak", () => {
-  const { problems } = run({ rssWarming: 240, rssPerHour: 2.5, rssSwing: 1 });
+  const { problems } = run({ rssWarming: 240, rss: 2.5, rssSwing: 1 });
   assert.match(problems.join("\n"), /^it grows: RSS/m);
 });
 
 test("memory that grows by ten MiB an hour is a leak", () => {
-  assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS/m);
+  assert.match(run({ rss: 10 }).problems.join("\n"), /^it grows: RSS/m);
 });
 
 test("what comes from mapped files is told apart from the rest of it", () => {
-  const mapped = run({ rssPerHour: 10, mappedPerHour: 10 }).problems.join("\n");
+  const mapped = run({ rss: 10, mapped: 10 }).problems.join("\n");
   assert.match(mapped, /^it grows: RSS: /m);
   assert.doesNotMatch(mapped, /but for mapped files/);
-  assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS but for mapped files/m);
+  assert.match(run({ rss: 10 }).problems.join("\n"), /^it grows: RSS but for mapped files/m);
 });
 
 test("what grows outside of V8's heap is told apart from a heap that V8 holds more of", () => {
-  assert.doesNotMatch(run({ rssPerHour: 10 }).problems.join("\n"), /outside V8/);
-  const outside = run({ rssPerHour: 10, outsidePerHour: 10 });
+  assert.doesNotMatch(run({ rss: 10 }).problems.join("\n"), /outside V8/);
+  const outside = run({ rss: 10, outside: 10 });
   assert.match(outside.problems.join("\n"), /^it grows: outside V8's heap/m);
 });
 
 test("of the heap garbage that grows is told as such, and what a collection leaves by itself", () => {
-  const garbage = run({ garbagePerHour: 8 });
+  const garbage = run({ garbage: 8 });
   assert.match(garbage.problems.join("\n"), /^it grows: heap in use/m);
   assert.doesNotMatch(garbage.problems.join("\n"), /collections/);
-  assert.match(run({ heapPerHour: 4 }).problems.join("\n"), /^it grows: heap that collections/m);
+  assert.match(run({ heap: 4 }).problems.join("\n"), /^it grows: heap that collections/m);
 });
 
 test("sockets that stay open are a leak", () => {
-  assert.match(run({ fdsPerHour: 6 }).problems.join("\n"), /^it grows: open files/m);
+  assert.match(run({ fds: 6 }).problems.join("\n"), /^it grows: open files/m);
 });
 
 test("in a run too short for a slope, what grows by much is a leak, and what swings is none", () => {
   assert.deepEqual(run({ minutes: 8, rssSwing: 40 }).problems, []);
-  const heap = run({ minutes: 8, heapPerHour: 300 });
+  const heap = run({ minutes: 8, heap: 300 });
   assert.match(heap.problems.join("\n"), /^it grows: heap that collections/m);
-  assert.match(run({ minutes: 8, fdsPerHour: 400 }).problems.join("\n"), /^it grows: open files/m);
-  assert.deepEqual(run({ minutes: 1, heapPerHour: 300 }).problems, []);
+  assert.match(run({ minutes: 8, fds: 400 }).problems.join("\n"), /^it grows: open files/m);
+  assert.deepEqual(run({ minutes: 1, heap: 300 }).problems, []);
 });
 
 test("what takes twice as long in the end is drift", () => {
   assert.match(
-    run({ msPerHour: 40 }).problems.join("\n"),
+    run({ ms: 40 }).problems.join("\n"),
     /^it became slower: fresh namespace, first quarter p50 3\d/m,
   );
 });
@@ -142,15 +133,15 @@ test("a process that ends by itself is a problem, unless it had lost its Lease",
     { kind: "ended", s: 100, life: 1, code: 1, last },
     END,
   ];
-  assert.deepEqual(run({ more: ended('{"msg":"lost the lease"}') }).problems, []);
-  const [problem] = run({ more: ended('{"msg":"heap out of memory"}') }).problems;
+  assert.deepEqual(run({}, ended('{"msg":"lost the lease"}')).problems, []);
+  const [problem] = run({}, ended('{"msg":"heap out of memory"}')).problems;
   assert.match(problem ?? "", /^it ended at 100 s with 1/);
 });
 
 test("what was wrong in the end is in the verdict, and so is that there was no end", () => {
   const wrong: SoakRecord = { kind: "end", s: 1, wrong: ["team-1/s1: missing"], said: [] };
-  assert.deepEqual(run({ more: [wrong] }).problems, ["team-1/s1: missing"]);
-  assert.match(run({ more: [] }).lines.join("\n"), /has not ended/);
+  assert.deepEqual(run({}, [wrong]).problems, ["team-1/s1: missing"]);
+  assert.match(run({}, []).lines.join("\n"), /has not ended/);
   assert.deepEqual(judgeSoak([]).problems, ["there are no samples"]);
 });
 

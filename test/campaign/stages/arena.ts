@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Admission } from "../faults/admission.ts";
-import { AuditJudge } from "../judges/audit-judge.ts";
+import { AskedJudge } from "../judges/asked-judge.ts";
 import { everybodyPublishes, type Circumstances } from "../circumstances.ts";
 import { Disturbance } from "../faults/disturbance.ts";
 import { Expectations } from "../judges/expectations.ts";
@@ -61,7 +61,11 @@ async function furnish(
   const pace = new Pace(admin, stop.signal);
   const lease = new LeaseWatch(admin, violations, stop.signal);
   const writes = new RequestJudge(violations);
-  proxy.onWrite = (write) => writes.take(write);
+  const asked = new AskedJudge(violations);
+  proxy.onWrite = (write) => {
+    writes.take(write);
+    asked.write(write);
+  };
   const seen = new SeenWorld({
     client,
     kinds: ["Secret"],
@@ -106,7 +110,7 @@ async function furnish(
     disturbance,
     pace,
     lease,
-    audit: new AuditJudge(cluster.auditLog, violations),
+    asked,
     writes,
     expectations,
     platform,

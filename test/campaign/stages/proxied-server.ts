@@ -23,9 +23,8 @@ import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-tex
 
 export type ProxiedServer = {
   readonly proxy: FaultProxy;
-  /** Kubeconfigs of the controller's account: by way of the proxy, and past it. */
+  /** Kubeconfig of the controller's account, by way of the proxy. */
   readonly kubeconfig: string;
-  readonly direct: string;
   /** The administrator's. */
   readonly admin: Http;
   readonly client: ApiClient;
@@ -49,8 +48,7 @@ export async function proxiedCluster(
 ): Promise<ProxiedServer & { readonly cluster: ControlPlane }> {
   const cluster = await startControlPlane(assets, setup);
   endings.after(() => cluster.stop());
-  const direct = await controllerAccount(cluster);
-  const config: unknown = JSON.parse(readFileSync(direct, "utf8"));
+  const config: unknown = JSON.parse(readFileSync(await controllerAccount(cluster), "utf8"));
   // The controller's credentials go on with each request.
   const authorization = `Bearer ${String(field(config, "users", 0, "user", "token"))}`;
   const ca = readFileSync(cluster.caFile, "utf8");
@@ -64,7 +62,7 @@ export async function proxiedCluster(
   });
   endings.after(() => client.close());
   const kubeconfig = kubeConfigFile(endings, kubeConfigFor(proxy.url));
-  return { cluster, proxy, kubeconfig, direct, admin, client };
+  return { cluster, proxy, kubeconfig, admin, client };
 }
 
 export async function proxiedSandbox(endings: Ending): Promise<ProxiedServer> {
@@ -73,11 +71,9 @@ export async function proxiedSandbox(endings: Ending): Promise<ProxiedServer> {
   const proxy = await startFaultProxy(endings, { url: sandbox.url });
   const admin = openHttp({ url: sandbox.url });
   endings.after(() => admin.close());
-  const past = kubeConfigFor(sandbox.url);
-  const client = createClient(past, { clock: systemClock, userAgent: "campaign" });
+  const options = { clock: systemClock, userAgent: "campaign" };
+  const client = createClient(kubeConfigFor(sandbox.url), options);
   endings.after(() => client.close());
-  const [kubeconfig, direct] = [kubeConfigFor(proxy.url), past].map((config) =>
-    kubeConfigFile(endings, config),
-  ) as [string, string];
-  return { proxy, kubeconfig, direct, admin, client };
+  const kubeconfig = kubeConfigFile(endings, kubeConfigFor(proxy.url));
+  return { proxy, kubeconfig, admin, client };
 }

@@ -10,7 +10,7 @@ import { valuesOf } from "../faults/weather.ts";
 import { RequestJudge } from "../judges/request-judge.ts";
 import { wrongAtRest } from "../judges/rest-judge.ts";
 import { reservedIn, SeenWorld } from "../judges/seen-world.ts";
-import { Violations } from "../judges/violations.ts";
+import type { Violations } from "../judges/violations.ts";
 import { isHeld, type Flags } from "../model/raw.ts";
 import { isOurs } from "../model/standing.ts";
 import { SOURCE_NAMESPACES } from "../../support/planner/history.ts";
@@ -38,14 +38,13 @@ export type SoakWorldOptions = {
   readonly proxy: FaultProxy;
   readonly seed: number;
   readonly ownNamespace: string;
-  readonly onWrong: (what: string) => void;
+  readonly violations: Violations;
 };
 
 export class SoakWorld {
   readonly #options: SoakWorldOptions;
   readonly #actors: Actors;
   readonly #steps: ReturnType<typeof userSteps>;
-  readonly #violations: Violations;
   readonly #requests: RequestJudge;
   readonly #seen: SeenWorld;
   readonly #over = new AbortController();
@@ -54,17 +53,16 @@ export class SoakWorld {
   readonly changes = new Map<string, number>();
 
   constructor(options: SoakWorldOptions) {
-    const { client, proxy, seed, ownNamespace, onWrong } = options;
+    const { client, proxy, seed, ownNamespace, violations } = options;
     this.#options = options;
     this.#actors = new Actors(client, ownNamespace);
     this.#steps = userSteps(seed);
-    this.#violations = new Violations(onWrong);
-    this.#requests = new RequestJudge(this.#violations);
+    this.#requests = new RequestJudge(violations);
     proxy.onWrite = (write) => this.#requests.take(write);
     this.#seen = new SeenWorld({
       client,
       onChange: (_, raw) => raw && this.#requests.see(raw),
-      onLost: onWrong,
+      onLost: (why) => violations.add("a watcher that sees no more", why),
     });
   }
 
@@ -80,7 +78,7 @@ export class SoakWorld {
   /** One step of a user. */
   async change(): Promise<void> {
     const step = this.#steps.next().value;
-    this.#violations.step = `change ${++this.#made}`;
+    this.#options.violations.step = `change ${++this.#made}`;
     await this.#actors.take(step);
     this.#requests.round();
     this.changes.set(step.kind, (this.changes.get(step.kind) ?? 0) + 1);
@@ -116,12 +114,6 @@ export class SoakWorld {
 
   get copies(): number {
     return [...this.#seen.objects.values()].filter(isOurs).length;
-  }
-
-  /** The version of each object. */
-  versions(): ReadonlyMap<string, string> {
-    const all = [...this.#seen.objects];
-    return new Map(all.map(([slot, { metadata }]) => [slot, metadata.resourceVersion]));
   }
 
   close(): void {
