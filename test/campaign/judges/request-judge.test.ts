@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Raw } from "../model/raw.ts";
+import { AskedJudge } from "./asked-judge.ts";
 import { RequestJudge } from "./request-judge.ts";
 import { Violations } from "./violations.ts";
 
@@ -86,4 +87,24 @@ test("whatever is made is a copy in its place, without a finalizer", () => {
   assert.match(judged(OURS, "POST", { metadata: { name } }, path).join(), /not marked as ours/);
   const held = copy({}, { finalizers: ["example.com/x"] });
   assert.match(judged(OURS, "POST", held, path).join(), /made a finalizer/);
+});
+
+test("what is outside the controller's rights is told, and one Secret that is asked again and again", () => {
+  const violations = new Violations(() => undefined);
+  const judge = new AskedJudge(violations);
+  const get = (path: string, search = "") => {
+    const query = new URLSearchParams(search);
+    return { method: "GET", path, query, kind: "other" } as const;
+  };
+  const lists = "/api/v1/namespaces/secretcast/configmaps";
+  const list = get(lists, "watch=true&fieldSelector=metadata.name%3Dsecretcast-sources");
+  const lease = get("/apis/coordination.k8s.io/v1/namespaces/secretcast/leases/secretcast");
+  judge.round([list, lease, get("/api/v1/namespaces/tenant"), get("/version")]);
+  const write = { method: "PATCH", path: PATH, query: new URLSearchParams(), body: "{}" };
+  for (let n = 0; n < 24; n++) judge.write({ ...write, status: 409 });
+  judge.round([get(PATH)]);
+  assert.deepEqual(violations.lines, []);
+  judge.round([get(PATH), get(lists), get("/api/v1/namespaces/tenant/pods/x")]);
+  assert.match(violations.lines.join("\n"), /again and again: tenant\/registry: 26 requests/);
+  assert.match(violations.lines.join("\n"), /outside .*configmaps .*\n.*outside .*pods\/x /);
 });

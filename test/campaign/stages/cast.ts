@@ -2,13 +2,10 @@
 // beside them, and the judge of receipts. What a step means to them is the same everywhere, and so is what a
 // write is judged by; what differs is how time passes and what can be done to a server.
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import type { Clock } from "../../../src/kube/time/clock.ts";
-import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { seeded } from "../../support/time/random.ts";
 import { OWN_NAMESPACE, SOURCE_LIST, type Actors } from "../actors/actors.ts";
 import { SecondRelease } from "../actors/second-release.ts";
-import { Deployment, type Write } from "../controllers/deployment.ts";
+import { Deployment, type DeploymentOptions, type Write } from "../controllers/deployment.ts";
 import type { Replica } from "../controllers/replica.ts";
 import { valuesOf } from "../faults/weather.ts";
 import { ReceiptJudge } from "../judges/receipt-judge.ts";
@@ -30,22 +27,18 @@ export const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
 /** What a script asks of a server, and not of who takes part. */
 export type ServerStep = Extract<Circumstance, { kind: "watches" | "restore" }>;
 
-export type CastOptions = {
+export type CastOptions = Pick<
+  DeploymentOptions,
+  "server" | "clock" | "chance" | "wait" | "pollMs" | "comesAgainMs" | "crash"
+> & {
   readonly script: Script;
-  readonly server: ApiClient;
   readonly actors: Actors;
-  readonly clock: Clock;
-  readonly chance: () => number;
-  readonly wait: (ms: number) => Promise<void>;
-  readonly pollMs: number;
-  readonly comesAgainMs: number;
   /** The longest that a step waits, that faults last, and that an object is touched. */
   readonly most: { readonly waitMs: number; readonly faultMs: number; readonly touchMs: number };
   /** Graces and holds. */
   readonly waits: FlagValues;
   /** The source list as it is now. */
   readonly list: () => Raw | undefined;
-  readonly crash?: (replica: Replica) => RequestFault | undefined;
   readonly onWrite?: (write: Write) => void;
   readonly onServer: (step: ServerStep) => Promise<void> | void;
 };
