@@ -1,6 +1,5 @@
 // The program in a process of its own, which is started again when it ends, as the
 // kubelet does. What it says, in its log and on its pages, is searched for values.
-import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
 import {
@@ -8,9 +7,6 @@ import {
   type ControllerProcess,
 } from "../../support/programs/controller-process.ts";
 import { leaks } from "../../support/programs/eavesdrop.ts";
-
-/** What it said last is read by then. */
-const LAST_LINES_MS = 250;
 
 export type WatchedOptions = {
   readonly endings: Ending;
@@ -21,7 +17,7 @@ export type WatchedOptions = {
   /** None of these may be told; each may be the beginning of a value. */
   readonly values: readonly string[];
   readonly onTold: (where: string) => void;
-  /** It ended by itself, with this code, and is started again. */
+  /** It ended by itself, with this code; it is started again right after. */
   readonly onEnd: (life: number, code: number | null) => void;
   readonly onStart?: () => void;
   readonly onLine?: (line: string) => void;
@@ -82,11 +78,11 @@ export class WatchedProcess {
         onLine?.(line);
       },
     });
-    void started.ended.then(async (code) => {
-      await delay(LAST_LINES_MS);
+    void started.heard.then((code) => {
       if (this.#expectedEnd || life !== this.life) return;
-      this.#process = this.#start();
+      // Before the next one begins, with which what this one said is forgotten.
       onEnd(life, code);
+      this.#process = this.#start();
     });
     return started;
   }

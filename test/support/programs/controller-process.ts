@@ -16,6 +16,8 @@ export type ControllerProcess = {
   readonly running: () => boolean;
   /** Its exit code; null when a signal ended it. */
   readonly ended: Promise<number | null>;
+  /** The same, when all that it said was heard. */
+  readonly heard: Promise<number | null>;
   /** A metric's lines as they stand on /metrics. */
   readonly samples: (name: string) => Promise<readonly string[]>;
   /** The sum of a metric's samples; `labels` as they stand in the text, such as `resource="secrets"`. */
@@ -70,6 +72,7 @@ export function spawnController(
   if (child.stderr && onLine) createInterface(child.stderr).on("line", onLine);
   const running = (): boolean => child.exitCode === null && child.signalCode === null;
   const ended = once(child, "exit").then(() => child.exitCode);
+  const heard = once(child, "close").then(() => child.exitCode);
   const stop = (): Promise<number | null> => {
     if (running()) child.kill("SIGTERM");
     return ended;
@@ -104,6 +107,7 @@ export function spawnController(
     log,
     running,
     ended,
+    heard,
     samples,
     address: serving,
     metric,
