@@ -147,7 +147,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
   "inspect/kubectl": {
     from: [
       "run/program-context",
-      ...RULES("settings", "annotations"),
+      ...RULES("settings", "annotations", "model/kinds"),
       ...KUBE("time", "rest", "kubeconfig"),
       "text",
     ],

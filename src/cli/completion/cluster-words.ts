@@ -6,7 +6,6 @@ import {
   METADATA_LIST,
   NAMESPACES,
   resourcePath,
-  SECRETS,
   type Resource,
 } from "../../kube/rest/resource.ts";
 import { isRecord } from "../../kube/json.ts";
@@ -15,15 +14,14 @@ import { readKubectlFlags, type Given } from "../../inspect/kubectl/kubectl-flag
 import type { Program } from "../../run/program-context.ts";
 import type { ClusterWords, GivenWords } from "./complete.ts";
 
-const WITHOUT_RELEASES = KINDS.Secret.fieldSelector;
 const TIMEOUT = "2s";
 /** A longer list of candidates is not useful. */
 const MOST = 500;
 
 export function clusterWords(program: Program): ClusterWords {
   return {
-    namespaces: (given) => names(NAMESPACES, given, program),
-    objects: (kind, given) => names(KINDS[kind].resource, given, program),
+    namespaces: (given) => names({ resource: NAMESPACES }, given, program),
+    objects: (kind, given) => names(KINDS[kind], given, program),
     contexts: async (given) => {
       try {
         return contextNames({ kubeconfig: given.get("--kubeconfig"), env: program.env });
@@ -37,7 +35,10 @@ export function clusterWords(program: Program): ClusterWords {
 const CONNECTION_FLAGS = ["kubeconfig", "context", "as", "as-group"] as const;
 
 async function names(
-  resource: Resource,
+  {
+    resource,
+    fieldSelector,
+  }: { readonly resource: Resource; readonly fieldSelector?: string | undefined },
   words: GivenWords,
   program: Program,
 ): Promise<readonly string[]> {
@@ -52,10 +53,7 @@ async function names(
       const list = await client.request<unknown>({
         method: "GET",
         path: resourcePath(resource, resource === NAMESPACES ? undefined : namespace),
-        query: {
-          limit: MOST,
-          fieldSelector: resource.plural === SECRETS.plural ? WITHOUT_RELEASES : undefined,
-        },
+        query: { limit: MOST, fieldSelector },
         // Requests metadata only, so no value of a Secret is sent.
         accept: METADATA_LIST,
         what: "complete a name",

@@ -2,7 +2,9 @@
 // the protocol of cobra's `__complete`, which kubectl requests from its plugins. Each line is a candidate,
 // a tab and its description. The last line is `:4`, or `:0` where the shell completes files. Promises: it
 // never fails and never writes to stderr. Names that the cluster does not return in time are not offered.
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { FLAGS } from "../../controller/settings/flags.ts";
+import { kindOfWord } from "../../inspect/kubectl/kind-words.ts";
 import type { Program } from "../../run/program-context.ts";
 import { SHELLS } from "./completion-script.ts";
 import type { FlagWord, HelpWords } from "./help-words.ts";
@@ -13,7 +15,7 @@ export type HelpOf = (command: string) => Promise<HelpWords>;
 /** Names that only a cluster or a kubeconfig knows. The flags given so far select which one. */
 export type ClusterWords = {
   namespaces(given: GivenWords): Promise<readonly string[]>;
-  objects(kind: "Secret" | "ConfigMap", given: GivenWords): Promise<readonly string[]>;
+  objects(kind: ObjectKind, given: GivenWords): Promise<readonly string[]>;
   contexts(given: GivenWords): Promise<readonly string[]>;
 };
 
@@ -73,16 +75,13 @@ async function offer(
   // The first argument is the command itself.
   if (given.others.length > 1) return NOTHING;
   if (command === "explain") {
-    const [, kind = ""] = /^((?:secrets?|configmaps?|cm)\/)/.exec(current) ?? [];
-    const names = await cluster.objects(isConfigMap(kind) ? "ConfigMap" : "Secret", given.flags);
-    return starting(current, plain(names.map((name) => ({ name: kind + name, about: "" }))));
+    const [prefix = "", word = "secret"] = /^([a-z]+)\//.exec(current) ?? [];
+    const kind = kindOfWord(word);
+    const names = kind ? await cluster.objects(kind, given.flags) : [];
+    return starting(current, plain(names.map((name) => ({ name: prefix + name, about: "" }))));
   }
   if (command !== "completion") return NOTHING;
   return starting(current, plain(SHELLS.map((name) => ({ name, about: "" }))));
-}
-
-function isConfigMap(kind: string): boolean {
-  return kind.startsWith("c");
 }
 
 function plain(words: readonly { readonly name: string; readonly about: string }[]): Offer {

@@ -1,19 +1,10 @@
 // The inventory as a list: each source with its copies, the age of its value, and what is above a limit.
-import {
-  recordOn,
-  type CopyObject,
-  type PullingObject,
-  type SourceObject,
-  type ValueTime,
-} from "../../controller/model/cluster.ts";
-import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
-import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
+import { recordOn, type ValueTime } from "../../controller/model/cluster.ts";
+import { KINDS, OBJECT_KINDS, placeKey } from "../../controller/model/kinds.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
-import type { TakingPart } from "../../inspect/cluster/cluster-builder.ts";
-import { rowOf } from "../../inspect/requests/without-data.ts";
-import { isRecord } from "../../kube/json.ts";
-import { isDataKey, refText, type Ref } from "../../text/names.ts";
+import { refText, type Ref } from "../../text/names.ts";
 import type { Certificate, UnreadCertificate } from "./certificates.ts";
+import { namedSource, type ObjectFacts, type Objects } from "./object-facts.ts";
 import type { Reader } from "./readers.ts";
 
 export type InventoryCopy = Ref & {
@@ -61,72 +52,10 @@ export type InventoryItem = {
   readonly unsure: readonly Limit[];
 };
 
-/** What is kept of an object that was read without its data. */
-export type ObjectFacts = {
-  readonly object: TakingPart;
-  readonly type: string;
-  readonly keys: readonly string[];
-  readonly unnamedKeys: number;
-  readonly time: ValueTime;
-};
-
-export function factsOf(object: TakingPart, raw: unknown): ObjectFacts {
-  const { type, entryCount } = rowOf(raw);
-  const metadata = isRecord(raw) && isRecord(raw["metadata"]) ? raw["metadata"] : {};
-  const time = valueTime(metadata, entryCount);
-  // There may be a million copies: the names of their keys are those of the source.
-  if (object.role !== "source") return { object, type, keys: [], unnamedKeys: 0, time };
-  const managers = dataManagers(metadata["managedFields"]);
-  const keys = [...new Set(managers.flatMap((manager) => manager.keys))].filter(isDataKey);
-  const unnamedKeys = entryCount > keys.length ? entryCount - keys.length : 0;
-  return { object, type, keys: keys.toSorted(), unnamedKeys, time };
-}
-
-export type Objects = {
-  readonly sources: readonly ObjectFacts[];
-  /** Copies and filled pulling objects, by the `placeKey` of their source. */
-  readonly holders: ReadonlyMap<string, readonly ObjectFacts[]>;
-};
-
-export function objectsOf(facts: Iterable<ObjectFacts>): Objects {
-  const sources: ObjectFacts[] = [];
-  const holders = new Map<string, ObjectFacts[]>();
-  for (const each of facts) {
-    const { object } = each;
-    if (object.role === "source") {
-      if (isSource(object)) sources.push(each);
-      continue;
-    }
-    const source = sourceOf(object);
-    if (!source) continue;
-    const key = placeKey(kindOf(object), source);
-    const those = holders.get(key);
-    if (those) those.push(each);
-    else holders.set(key, [each]);
-  }
-  return { sources, holders };
-}
-
-// Without `to` and `allow` it is no source, whatever else it carries under our prefix.
-function isSource({ rule, problems }: SourceObject): boolean {
-  return rule.to !== undefined || rule.allow !== undefined || problems.length > 0;
-}
-
-function sourceOf(object: CopyObject | PullingObject): Ref | undefined {
-  if (object.role === "copy") return object.template.source;
-  return object.sourceUid !== undefined && object.filled > 0 ? object.from : undefined;
-}
-
-// A copy does not repeat its kind, but only objects with a type are Secrets.
-export function kindOf(object: TakingPart): ObjectKind {
-  if (object.role !== "copy") return object.kind;
-  return object.template.type === "" ? "ConfigMap" : "Secret";
-}
-
 export function itemsOf({ sources, holders }: Objects, nowMs: number): readonly InventoryItem[] {
   const rest = new Map(holders);
   const items = sources.map((facts) => {
-    const key = placeKey(kindOf(facts.object), facts.object);
+    const key = placeKey(facts.kind, facts.object);
     const copies = rest.get(key) ?? [];
     rest.delete(key);
     return itemOf(facts, copies, nowMs);
@@ -136,17 +65,18 @@ export function itemsOf({ sources, holders }: Objects, nowMs: number): readonly 
 }
 
 function orderOf({ resource, namespace, name }: InventoryItem): string {
-  return `${resource === KINDS.Secret.resource.plural ? 0 : 1} ${namespace}/${name}`;
+  const rank = OBJECT_KINDS.findIndex((kind) => KINDS[kind].resource.plural === resource);
+  return `${rank} ${namespace}/${name}`;
 }
 
 function itemOf(
-  { object, type, keys, unnamedKeys, time }: ObjectFacts,
+  { kind, object, type, keys, unnamedKeys, time }: ObjectFacts,
   copies: readonly ObjectFacts[],
   nowMs: number,
 ): InventoryItem {
   const entry = object.role === "source" ? object.entry?.key : undefined;
   return {
-    resource: KINDS[kindOf(object)].resource.plural,
+    resource: KINDS[kind].resource.plural,
     namespace: object.namespace,
     name: object.name,
     isSource: true,
@@ -164,11 +94,11 @@ function itemOf(
 /** Copies that name a source which is none. */
 function withoutSource(copies: readonly ObjectFacts[]): readonly InventoryItem[] {
   const [first] = copies;
-  const source = first && first.object.role !== "source" ? sourceOf(first.object) : undefined;
+  const source = first && first.object.role !== "source" ? namedSource(first.object) : undefined;
   if (!first || !source) return [];
   return [
     {
-      resource: KINDS[kindOf(first.object)].resource.plural,
+      resource: KINDS[first.kind].resource.plural,
       namespace: source.namespace,
       name: source.name,
       isSource: false,
@@ -268,9 +198,4 @@ export function withLimits(
     }
   }
   return over.length + unsure.length === 0 ? item : { ...item, over, unsure };
-}
-
-/** The kind of an item. */
-export function kindNamed(resource: string): ObjectKind {
-  return OBJECT_KINDS.find((kind) => KINDS[kind].resource.plural === resource) ?? "Secret";
 }

@@ -19,6 +19,7 @@ import {
 } from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { withoutData } from "../../inspect/requests/without-data.ts";
+import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
 import { printable } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -27,18 +28,14 @@ import { refText, type Ref } from "../../text/names.ts";
 import type { Binding } from "./grants.ts";
 import { csvRows, inventoryColumns, readerLines } from "./inventory-columns.ts";
 import {
-  factsOf,
   itemsOf,
-  kindNamed,
-  kindOf,
   LIMITS,
-  objectsOf,
   withLimits,
   type InventoryItem,
   type InventoryLimits,
   type Limit,
-  type ObjectFacts,
 } from "./inventory-items.ts";
+import { factsOf, objectsOf, type ObjectFacts } from "./object-facts.ts";
 import { readCertificates } from "./read-certificates.ts";
 import { readGrants } from "./read-grants.ts";
 import { bindingText, readersOf, roleText, subjectText } from "./readers.ts";
@@ -97,23 +94,22 @@ async function readInventory(
   const facts = new Map<string, ObjectFacts>();
   const read = await readJudged(judging, flags, program, {
     client: withoutData(client),
-    onObject: (object, raw) => {
+    onObject: (object, raw, kind) => {
       if (object.role !== "unmanaged")
-        facts.set(placeKey(kindOf(object), object), factsOf(object, raw));
+        facts.set(placeKey(kind, object), factsOf(kind, object, raw));
     },
   });
   // A list that began anew may have left out what was deleted meanwhile.
-  const isThere = ({ object }: ObjectFacts): boolean =>
+  const isThere = ({ kind, object }: ObjectFacts): boolean =>
     read.clusterStates.some(
       (state) =>
-        state.kind === kindOf(object) &&
-        state.objectsIn(object.namespace).get(object.name) === object,
+        state.kind === kind && state.objectsIn(object.namespace).get(object.name) === object,
     );
   const isKnown = tellUnknown(read, program);
   const nowMs = judging.nowMs();
   const all = itemsOf(objectsOf([...facts.values()].filter(isThere)), nowMs).filter(
     (item) =>
-      read.builder.isSelected(kindNamed(item.resource), item) && isIn(item, flags.namespace),
+      read.builder.isSelected(kindOfResource(item.resource), item) && isIn(item, flags.namespace),
   );
   const certified = wish.certificates
     ? await readCertificates(client, all, nowMs, program.signal)
@@ -142,7 +138,7 @@ async function withReaders(
   return {
     items: items.map((item) => ({
       ...item,
-      readers: readersOf(grants, kindNamed(item.resource), placesOf(item)),
+      readers: readersOf(grants, kindOfResource(item.resource), placesOf(item)),
     })),
     dangling: dangling.filter(
       ({ namespace }) => namespace === undefined || namespaces.has(namespace),

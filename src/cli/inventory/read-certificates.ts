@@ -1,6 +1,7 @@
 // Reads `tls.crt` of the sources that have it, and of a copy where there is no source. This is the only part of the
 // inventory that requests data. What may not be read is reported.
 import { KINDS } from "../../controller/model/kinds.ts";
+import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { mapAtOnce } from "../../inspect/requests/at-once.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
@@ -13,7 +14,7 @@ import {
   type Certificate,
   type UnreadCertificate,
 } from "./certificates.ts";
-import { kindNamed, withCertificate, type InventoryItem } from "./inventory-items.ts";
+import { withCertificate, type InventoryItem } from "./inventory-items.ts";
 
 const AT_ONCE = 8;
 const TLS_TYPE = "kubernetes.io/tls";
@@ -57,7 +58,7 @@ async function certificateOf(
   const { resource, type, isSource, copies } = item;
   const [copy] = copies;
   const { namespace, name } = isSource || !copy ? item : copy;
-  const kind = KINDS[kindNamed(resource)];
+  const kind = KINDS[kindOfResource(resource)];
   const what = `get ${kind.kind.toLowerCase()} ${namespace}/${name}`;
   const path = resourcePath(kind.resource, namespace, name);
   try {

@@ -6,7 +6,8 @@ import {
   type RemovalHoldCause,
 } from "../../controller/model/verdicts.ts";
 import { parseRef, type Ref } from "../../text/names.ts";
-import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { unknownReason, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { StatusGroup } from "../../page/groups.ts";
 import type { SourceLine, Status } from "../../page/status.ts";
@@ -132,7 +133,7 @@ function isWanted(
   { resource, namespace, name, outcomes }: StatusItem,
   filter: StatusFilter,
 ): boolean {
-  const kind = OBJECT_KINDS.find((each) => KINDS[each].resource.plural === resource) ?? "Secret";
+  const kind = kindOfResource(resource);
   if (!filter.isSelected(kind, { namespace, name })) return false;
   if (filter.namespace === undefined || filter.namespace === namespace) return true;
   const inside = `${filter.namespace}/`;

@@ -1,7 +1,7 @@
 // The program's metrics under their public names. Each starts with zero, so that a dashboard shows a line before
 // the first event. docs/reference.md has the same names; a test compares.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { InformerMetrics } from "../../kube/cache/informer.ts";
+import type { InformerMetrics } from "../../kube/cache/informer-options.ts";
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts";
 import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";

@@ -1,6 +1,6 @@
 // Turns an action of the plan into a write of the pool. It adds the newest content when the write starts, and
 // checks after an event whether its decision still holds. Promise: a write has the rule and value of one moment.
-import type { PooledWrite } from "../../kube/flowcontrol/write-pool.ts";
+import type { PooledWrite } from "../../kube/flowcontrol/pooled-write.ts";
 import type { WrittenCaches } from "./outcome.ts";
 import { bytesOf } from "../plan/requests.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";

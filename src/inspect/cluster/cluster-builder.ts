@@ -39,7 +39,7 @@ export type BuilderOptions = {
    */
   readonly outlined: boolean;
   /** Called with each object, as it is read. */
-  readonly onObject?: ((object: CachedObject, raw: unknown) => void) | undefined;
+  readonly onObject?: ((object: CachedObject, raw: unknown, kind: ObjectKind) => void) | undefined;
 };
 
 export type TakingPart = Exclude<CachedObject, UnmanagedObject>;
@@ -125,7 +125,7 @@ export class ClusterBuilder {
     const there = objects.get(namespace) ?? new Map<string, CachedObject>();
     objects.set(namespace, there.set(name, object));
     if (role === "source") this.#select(kind, object, raw);
-    this.#onObject?.(object, raw);
+    this.#onObject?.(object, raw, kind);
     if (!this.#outlines) return;
     if (role === "copy" || role === "pull" || (role === "unmanaged" && object.adopt))
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));

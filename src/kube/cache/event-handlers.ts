@@ -1,6 +1,7 @@
 // Calls the handlers of an informer one after the other, in the order of the events. An exception of one
 // handler is reported and does not stop the next.
-import type { StoreChange, Store, Stored } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreChange, Stored } from "../store/stored.ts";
 
 /**
  * Callbacks for changes. `ownWrite` is true when the event did not change the store, because one of our own

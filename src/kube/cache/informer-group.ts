@@ -5,7 +5,7 @@
 import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
 import type { Access } from "./access.ts";
 import type { Informer } from "./informer.ts";
-import type { Stored } from "../store/store.ts";
+import type { Stored } from "../store/stored.ts";
 
 /** The common interface of one informer and a group of them. */
 export type Watched<T extends Stored> = Pick<

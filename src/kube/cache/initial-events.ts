@@ -1,6 +1,7 @@
 // The first part of a streaming list. Objects are kept apart from the store until the server sends the end
 // mark, within a time limit. Old servers ignore the request for initial events and would stream live changes
 // for ever. They send little, so the limit is extended only while many objects or many bytes arrive.
+import { errorKindOf } from "./reconnect.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import type { LiveEvent } from "./watch.ts";
@@ -11,6 +12,12 @@ import type { LiveEvent } from "./watch.ts";
 const MARK_TIMEOUT_MS = 30_000;
 const PROGRESS_OBJECTS = 1000;
 const PROGRESS_BYTES = 8 * 1024 * 1024;
+
+/** The query of a streaming list. */
+export const STREAMING_LIST: Readonly<Record<string, string | boolean>> = {
+  sendInitialEvents: true,
+  resourceVersionMatch: "NotOlderThan",
+};
 
 export class InitialEvents<T> {
   readonly #clock: Clock;
@@ -100,4 +107,28 @@ export class InitialEvents<T> {
   }
 
   readonly #abort = (): void => this.#controller.abort();
+}
+
+/** Whether a server supports streaming lists. */
+export class StreamSupport {
+  #refused = false;
+  #failed = 0;
+
+  /** After two failures a list in pages comes first. */
+  get worthTrying(): boolean {
+    return !this.#refused && this.#failed < 2;
+  }
+
+  /** A list in pages was sent. */
+  listed(): void {
+    this.#failed = 0;
+  }
+
+  /** Whether the failure of a stream shows that the server streams no lists. It is then not asked again. */
+  isRefused(error: unknown, timedOut: boolean): boolean {
+    const kind = errorKindOf(error);
+    if (timedOut || kind === "badRequest" || kind === "invalid") this.#refused = true;
+    else if (kind !== "throttled") this.#failed++;
+    return this.#refused;
+  }
 }

@@ -24,9 +24,12 @@ export type ReconnectOptions = {
   readonly reachability: Reachability;
 };
 
-type Ended = {
+/** How a list or watch ended. */
+export type RoundEnd = {
+  readonly reason: string;
   /** Whether it ended badly. */
   readonly wait: boolean;
+  readonly relist: boolean;
   readonly error?: Error;
 };
 
@@ -66,7 +69,7 @@ export class Reconnect {
   }
 
   /** How long to wait after a round that ended like this, in ms. 0 means no wait. */
-  nextMs({ wait, error }: Ended): number {
+  nextMs({ wait, error }: Pick<RoundEnd, "wait" | "error">): number {
     const opened = this.#openedAt;
     this.#openedAt = undefined;
     if (opened !== undefined && this.#clock.monotonic() - opened >= WORTH_MS) this.delivered();
@@ -125,18 +128,17 @@ function nobodyAnswered(error: Error | undefined): boolean {
   return error.status === 0 || error.status === 502 || error.status === 503;
 }
 
+export function failedRound(thrown: unknown): RoundEnd {
+  const error = thrown instanceof Error ? thrown : new Error("not an error was thrown");
+  return { reason: errorKindOf(error) ?? "failed", wait: true, relist: !mayResume(error), error };
+}
+
 /** Whether to resume with a watch from the last version instead of a list. */
-export function mayResume(error: Error): boolean {
+function mayResume(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   // Status 0: refused, reset, cut.
   if (error.kind === "unavailable") return error.status === 0 || error.status === 503;
   return RESUMABLE.has(error.kind);
-}
-
-/** Whether the server refuses streaming lists as such, so that it need not be asked again. */
-export function cannotStream(error: unknown): boolean {
-  const kind = errorKindOf(error);
-  return kind === "badRequest" || kind === "invalid";
 }
 
 export function errorKindOf(error: unknown): ApiErrorKind | undefined {

@@ -8,79 +8,15 @@
 // the end mark. A server that does not support this is detected once and listed in pages from then on.
 import type { Access } from "./access.ts";
 import { ApiError } from "../rest/api-error.ts";
-import type { Backoff } from "../time/backoff.ts";
-import type { ApiClient } from "../rest/api-client.ts";
-import type { Clock } from "../time/clock.ts";
+import { Disconnection, VERY_SHORT_MS } from "./disconnection.ts";
 import { History } from "./history.ts";
-import { InitialEvents } from "./initial-events.ts";
+import { InitialEvents, STREAMING_LIST, StreamSupport } from "./initial-events.ts";
 import { listAll } from "./list.ts";
-import { Reconnect, mayResume, cannotStream, errorKindOf } from "./reconnect.ts";
-import type { KubeObject } from "../rest/resource.ts";
+import { Reconnect, errorKindOf, failedRound, type RoundEnd } from "./reconnect.ts";
 import { describeScope } from "./list-scope.ts";
-import type { ListScope } from "./list-scope.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import { SingleReads } from "./single-reads.ts";
-import { SHORTEST_WATCH_MS, watch } from "./watch.ts";
-import type { LiveEvent } from "./watch.ts";
-
-/** Receives the objects and events. */
-export type Sink<T> = {
-  /** Returns what to keep of an object, or undefined to leave it out. May throw. */
-  transform(raw: KubeObject): T | undefined;
-  /** Every object as of `version`. */
-  replace(items: readonly T[], version: string): Promise<void>;
-  /** One later event. Must not throw. */
-  event(event: LiveEvent): void;
-};
-
-/** Logger for lists and watches: a pino logger, or anything like it. */
-export type ReflectorLog = {
-  debug(fields: Readonly<Record<string, unknown>>, message: string): void;
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-};
-
-/** Metrics of lists and watches. */
-export type ReflectorMetrics = {
-  /** The server was heard from on this watch. */
-  activity(): void;
-  /** A watch or list ended, well (`closed`) or not. `reason` is one of a few fixed values. */
-  restarted(reason: string): void;
-};
-
-export type ReflectorOptions<T> = {
-  readonly client: ApiClient;
-  readonly scope: ListScope;
-  readonly clock: Clock;
-  readonly backoff?: Backoff | undefined;
-  readonly sink: Sink<T>;
-  readonly onError?: ((error: Error) => void) | undefined;
-  readonly onConnected?: (() => void) | undefined;
-  readonly log?: ReflectorLog | undefined;
-  readonly metrics?: ReflectorMetrics | undefined;
-  readonly single?: SingleObject | undefined;
-};
-
-/** Name of the one object in scope. While list and watch are refused with 403, it is read by GET. */
-export type SingleObject = {
-  readonly name: string;
-  /** Called with true when it is first read by GET, and with false when it is watched again. */
-  readonly onReads?: ((active: boolean) => void) | undefined;
-};
-
-type End = {
-  readonly reason: string;
-  readonly wait: boolean;
-  readonly relist: boolean;
-  readonly error?: Error;
-};
-
-// A watch that has ended by its time limit is open again within this time, or it counts as disconnected.
-const ROTATION_MS = 1000;
-// A watch that ends sooner is followed by a wait, and by a list if it brought no event.
-const VERY_SHORT_MS = 1000;
-const STREAM: Readonly<Record<string, string | boolean>> = {
-  sendInitialEvents: true,
-  resourceVersionMatch: "NotOlderThan",
-};
+import { SHORTEST_WATCH_MS, watch, type LiveEvent } from "./watch.ts";
 
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -89,16 +25,11 @@ export class Reflector<T> {
   readonly #single: SingleReads | undefined;
   /** Undefined when a list is due. */
   #version: string | undefined;
-  #canStream = true;
-  #failedStreams = 0;
+  readonly #streams = new StreamSupport();
   #lastActivity: number;
   #lastAttempt = 0;
   #reconnectAt: number | undefined;
-  /** When the last watch ended. Undefined while one is open. */
-  #endedAt: number | undefined;
-  #endedBadly = true;
-  /** For the open watch, until it proves useful: the previous `endedAt`, and when the watch was opened. */
-  #unproven: { readonly endedAt: number | undefined; readonly openedAt: number } | undefined;
+  readonly #disconnection: Disconnection;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -109,7 +40,7 @@ export class Reflector<T> {
       single &&
       new SingleReads({ client, clock, scope, name: single.name, onActive: single.onReads });
     this.#lastActivity = options.clock.monotonic();
-    this.#endedAt = this.#lastActivity;
+    this.#disconnection = new Disconnection(clock);
   }
 
   /** Monotonic time at which the server was last heard from. Initially the time of the constructor. */
@@ -152,40 +83,38 @@ export class Reflector<T> {
    * in progress, including the first one, counts as disconnected until it is complete.
    */
   get disconnectedSinceMs(): number | undefined {
-    const since = this.#endedAt;
-    const rotates = since !== undefined && !this.#endedBadly;
-    return rotates && this.#options.clock.monotonic() - since < ROTATION_MS ? undefined : since;
+    return this.#disconnection.sinceMs;
   }
 
   /** Resolves after `signal` aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      let end: End | undefined;
+      let end: RoundEnd | undefined;
       try {
-        const round = (own: AbortSignal): Promise<End | undefined> => this.#round(own);
+        const round = (own: AbortSignal): Promise<RoundEnd | undefined> => this.#round(own);
         end = await this.#history.during(signal, this.#version, round);
       } catch (error) {
-        end = this.#readsInstead(error) ? undefined : this.#failure(error);
+        end = this.#readsInstead(error) ? undefined : failedRound(error);
       }
       if (!signal.aborted && end) await this.#recover(end, signal);
     }
   }
 
   // Runs one list or watch. Returns undefined after a list in pages, because its watch follows at once.
-  async #round(signal: AbortSignal): Promise<End | undefined> {
+  async #round(signal: AbortSignal): Promise<RoundEnd | undefined> {
     if (this.#single?.due) return this.#readSingly(this.#single, signal);
     if (this.#version !== undefined)
       return this.#watch({ resourceVersion: this.#version }, signal, (event) => this.#live(event));
-    if (this.#canStream && this.#failedStreams < 2) return this.#streamList(signal);
+    if (this.#streams.worthTrying) return this.#streamList(signal);
     return this.#pageList(signal);
   }
 
-  async #streamList(signal: AbortSignal): Promise<End | undefined> {
+  async #streamList(signal: AbortSignal): Promise<RoundEnd | undefined> {
     const { clock, sink } = this.#options;
     const initial = new InitialEvents<T>(clock, signal, (raw) => sink.transform(raw));
     try {
       return await this.#watch(
-        STREAM,
+        STREAMING_LIST,
         initial.signal,
         async (event) => {
           if (initial.done) return this.#live(event);
@@ -194,17 +123,13 @@ export class Reflector<T> {
           await this.#listed(initial.finish(), version);
           this.#connected();
           this.#single?.watched();
-          this.#unproven = undefined;
+          this.#disconnection.proven();
         },
         { opened: () => initial.opened(), received: (bytes) => initial.received(bytes) },
       );
     } catch (error) {
       if (initial.done || signal.aborted) throw error;
-      if (!initial.timedOut && !cannotStream(error)) {
-        if (errorKindOf(error) !== "throttled") this.#failedStreams++;
-        throw error;
-      }
-      this.#canStream = false;
+      if (!this.#streams.isRefused(error, initial.timedOut)) throw error;
       this.#options.log?.debug(this.#fields({}), "the server streams no lists, listing in pages");
       return undefined;
     } finally {
@@ -214,7 +139,7 @@ export class Reflector<T> {
 
   async #pageList(signal: AbortSignal): Promise<undefined> {
     const { client, scope, sink } = this.#options;
-    this.#failedStreams = 0;
+    this.#streams.listed();
     let items: T[] = [];
     const version = await listAll({
       client,
@@ -238,7 +163,7 @@ export class Reflector<T> {
     signal: AbortSignal,
     onEvent: (event: LiveEvent) => void | Promise<void>,
     heard?: { opened(): void; received(bytes: number): void },
-  ): Promise<End> {
+  ): Promise<RoundEnd> {
     const { client, scope, clock } = this.#options;
     const opened = clock.monotonic();
     let events = 0;
@@ -281,7 +206,7 @@ export class Reflector<T> {
   #live(event: LiveEvent): void {
     const { resourceVersion } = event.kind === "bookmark" ? event : event.object.metadata;
     this.#history.heard(resourceVersion, this.#version);
-    this.#unproven = undefined;
+    this.#disconnection.proven();
     this.#options.sink.event(event);
     this.#reconnect.delivered();
     this.#version = resourceVersion;
@@ -308,19 +233,14 @@ export class Reflector<T> {
       // The answer is newer than everything that is known.
       await sink.replace(item === undefined ? [] : [item], raw?.metadata.resourceVersion ?? "0");
       this.#connected();
-      this.#unproven = undefined;
+      this.#disconnection.proven();
     });
   }
 
-  #failure(thrown: unknown): End {
-    const error = thrown instanceof Error ? thrown : new Error("not an error was thrown");
-    return { reason: errorKindOf(error) ?? "failed", wait: true, relist: !mayResume(error), error };
-  }
-
-  async #recover(end: End, signal: AbortSignal): Promise<void> {
+  async #recover(end: RoundEnd, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics, onError } = this.#options;
     metrics?.restarted(end.reason);
-    this.#disconnected(end);
+    this.#disconnection.ended(end.wait);
     if (end.error) this.#history.doubt();
     if (end.relist) this.#version = undefined;
     if (end.error) onError?.(end.error);
@@ -335,19 +255,8 @@ export class Reflector<T> {
   }
 
   #connected(): void {
-    this.#unproven = { endedAt: this.#endedAt, openedAt: this.#options.clock.monotonic() };
-    this.#endedAt = undefined;
-    this.#endedBadly = false;
+    this.#disconnection.opened();
     this.#options.onConnected?.();
-  }
-
-  // A watch that is accepted and closed at once, without any event, does not end a disconnection.
-  #disconnected({ wait }: End): void {
-    const now = this.#options.clock.monotonic();
-    const { endedAt, openedAt } = this.#unproven ?? { endedAt: undefined, openedAt: 0 };
-    this.#unproven = undefined;
-    this.#endedAt ??= now - openedAt < VERY_SHORT_MS ? (endedAt ?? now) : now;
-    this.#endedBadly ||= wait;
   }
 
   #heard(): void {

@@ -4,18 +4,7 @@
 // the pool, and keep their room as long as no other slow write waits. A write that becomes slow is aborted when
 // another needs its room. It is retried in that quarter, after its back-off.
 import type { Clock } from "../time/clock.ts";
-
-export type PooledWrite = {
-  readonly key: string;
-  /** Approximate size of its body. Negligible when absent. */
-  readonly bytes?: number;
-  /** The target namespace. */
-  readonly namespace?: string;
-  /** The source object, including its kind. */
-  readonly source?: string;
-  /** The request only reads. */
-  readonly reads?: boolean;
-};
+import type { PooledWrite } from "./pooled-write.ts";
 
 export type Flight<W> = {
   readonly write: W;

@@ -5,31 +5,15 @@
 // writes are outdated, `outdated` requests one. A write in flight is notified of such an event, so that it
 // sends no further request. The 429s determine the limit in flight and when the next write starts
 // (write-pace.ts).
-import { Flights, type Flight, type PooledWrite } from "./flights.ts";
+import { Flights, type Flight } from "./flights.ts";
+import type { IsStillDecided, Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";
 import type { Clock, Timer } from "../time/clock.ts";
+import { SincePlan } from "./since-plan.ts";
+import { WaitingWrites, type Fit } from "./waiting-writes.ts";
 import { WritePace } from "./write-pace.ts";
-
-export type { PooledWrite } from "./flights.ts";
-
-/** What the pool needs to know about the end of a write. */
-export type WriteEnd = {
-  readonly throttled: boolean;
-  readonly retryAfterMs?: number | undefined;
-  readonly failed?: boolean;
-};
 
 // A write that must make room is aborted this much later, because its answer may be on its way.
 const LAST_CHANCE_MS = 20;
-
-const DROPPED = "dropped";
-
-type Parked<W> = { readonly writes: W[]; next: number };
-type Perform<W> = (write: W, cut: AbortSignal, isOvertaken: () => boolean) => Promise<WriteEnd>;
-/**
- * Whether the decision behind a write is still the same after events. `touched`: the changed keys and the
- * objects before the change, undefined where unknown.
- */
-type IsStillDecided<W, B> = (write: W, touched: ReadonlyMap<string, B | undefined>) => boolean;
 
 export class WritePool<W extends PooledWrite, B = never> {
   readonly #perform: Perform<W>;
@@ -38,34 +22,18 @@ export class WritePool<W extends PooledWrite, B = never> {
   readonly #pace: WritePace;
   readonly #flights: Flights<W>;
   #started = 0;
-  #waiting: readonly W[] = [];
-  #next = 0;
-  /** Writes that wait for others of their kind to end, by the limit that they wait for. */
-  #parked = new Map<string, Parked<W>>();
-  #parkedCount = 0;
-  #freed = new Set<string>();
+  #waiting = new WaitingWrites<W>([]);
   /** Delay until the next write may start. */
   #rest: Timer | undefined;
   #overdue: Timer | undefined;
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
   #lastStartedMs = Number.NEGATIVE_INFINITY;
-  /** A plan is being computed. */
-  #planning = false;
-  /**
-   * Since the last mark: the keys of started writes, and the keys that events touched with their earlier
-   * objects.
-   */
-  #startedSince = new Set<string>();
-  #touchedSince = new Map<string, B | undefined>();
-  /** The same since the start of the plan whose writes wait. */
-  #startedBy = this.#startedSince;
-  #touchedBy = this.#touchedSince;
+  readonly #since = new SincePlan<B>();
   #outdated = false;
   #onChange: (() => void)[] = [];
   #onLanded: () => void = () => {};
 
-  /** `perform` must not reject: a failed write is an outcome. It ends soon after `cut` aborts. */
   constructor(
     concurrency: number,
     clock: Clock,
@@ -91,7 +59,7 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   /** Writes not yet started. */
   get waiting(): number {
-    return this.#waiting.length - this.#next + this.#parkedCount;
+    return this.#waiting.size;
   }
 
   /** Writes started since the pool was created. */
@@ -134,9 +102,7 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   /** The computation of a plan begins. The plan cannot know of writes started or keys touched from now on. */
   mark(): void {
-    this.#planning = true;
-    this.#startedSince = new Set();
-    this.#touchedSince = new Map();
+    this.#since.mark();
   }
 
   /**
@@ -150,9 +116,7 @@ export class WritePool<W extends PooledWrite, B = never> {
       if (flight.overtaken || (source !== key && namespace !== key)) continue;
       flight.overtaken = !this.#isStillDecided(flight.write, new Map([[key, before]]));
     }
-    if (!this.#planning && this.waiting === 0) return;
-    for (const touched of new Set([this.#touchedSince, this.#touchedBy]))
-      if (before === undefined || !touched.has(key)) touched.set(key, before);
+    if (this.#since.isPlanning || this.waiting > 0) this.#since.touch(key, before);
   }
 
   /**
@@ -160,16 +124,10 @@ export class WritePool<W extends PooledWrite, B = never> {
    * the mark. The next plan sees the outcome of those, and this plan does not. After stop() it accepts none.
    */
   replace(writes: readonly W[]): void {
-    this.#planning = false;
+    this.#since.planned();
     this.#outdated = false;
-    this.#startedBy = this.#startedSince;
-    this.#touchedBy = this.#touchedSince;
-    this.#waiting = this.#stopped ? [] : writes;
-    this.#next = 0;
-    this.#parked = new Map();
-    this.#parkedCount = 0;
-    this.#freed = new Set();
-    this.#flights.shared = haveSeveralSources(this.#waiting);
+    this.#waiting = new WaitingWrites(this.#stopped ? [] : writes);
+    this.#flights.shared = this.#waiting.haveSeveralSources;
     this.#pump();
     this.#changed();
   }
@@ -186,7 +144,7 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   #pump(): void {
     while (this.#flights.hasRoom() && !this.#rests()) {
-      const write = this.#take();
+      const write = this.#waiting.take((waiting) => this.#fitOf(waiting));
       if (!write) break;
       this.#start(write);
     }
@@ -207,56 +165,18 @@ export class WritePool<W extends PooledWrite, B = never> {
     return true;
   }
 
-  // Writes that waited for their own kind come first, because they came first in the plan.
-  #take(): W | undefined {
-    for (const reason of this.#freed) {
-      const parked = this.#parked.get(reason);
-      const taken = parked && this.#takeFrom(parked, reason);
-      if (taken === "no room") return undefined;
-      if (taken) return taken;
-      this.#freed.delete(reason);
-    }
-    for (let write = this.#waiting[this.#next]; write; write = this.#waiting[this.#next]) {
-      const bound = this.#boundOf(write);
-      if (bound === undefined && !this.#flights.fits(write)) return undefined;
-      this.#next++;
-      if (bound === undefined) return write;
-      this.#park(write, bound);
-    }
-    return undefined;
-  }
-
-  #takeFrom(parked: Parked<W>, reason: string): W | "no room" | undefined {
-    for (let write = parked.writes[parked.next]; write; write = parked.writes[parked.next]) {
-      const bound = this.#boundOf(write);
-      if (bound === reason) return undefined;
-      if (bound === undefined && !this.#flights.fits(write)) return "no room";
-      parked.next++;
-      this.#parkedCount--;
-      if (bound === undefined) return write;
-      this.#park(write, bound);
-    }
-    return undefined;
-  }
-
-  // The limit that prevents the write from starting. Undefined: no limit applies.
-  #boundOf(write: W): string | undefined {
-    return this.#isLive(write) ? this.#flights.bound(write) : DROPPED;
-  }
-
-  #park(write: W, reason: string): void {
-    if (reason === DROPPED) return;
-    this.#parkedCount++;
-    const parked = this.#parked.get(reason);
-    if (parked) parked.writes.push(write);
-    else this.#parked.set(reason, { writes: [write], next: 0 });
+  #fitOf(write: W): Fit {
+    if (!this.#isLive(write)) return "dropped";
+    const bound = this.#flights.bound(write);
+    if (bound !== undefined) return { bound };
+    return this.#flights.fits(write) ? "may start" : "no room";
   }
 
   /** Whether the write may start: no event and no ended write has outdated its plan. */
   #isLive(write: W): boolean {
-    if (this.#startedBy.has(write.key) || this.#flights.all.has(write.key)) return false;
-    const touched = this.#touchedBy;
-    if (touched.size === 0 || !isTouched(write, touched)) return true;
+    if (this.#since.hasStarted(write.key) || this.#flights.all.has(write.key)) return false;
+    const { touched } = this.#since;
+    if (touched.size === 0 || !this.#since.hasTouched(write)) return true;
     if (!touched.has(write.key) && this.#isStillDecided(write, touched)) return true;
     this.#outdated = true;
     return false;
@@ -264,8 +184,7 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   #start(write: W): void {
     this.#started++;
-    this.#startedSince.add(write.key);
-    this.#startedBy.add(write.key);
+    this.#since.start(write.key);
     const flight = this.#flights.take(write);
     this.#lastStartedMs = flight.startedMs;
     this.#pace.began(flight.startedMs);
@@ -276,8 +195,8 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   #land(flight: Flight<W>, ended: WriteEnd): void {
     const { failed = false } = ended;
-    for (const reason of this.#flights.land(flight, failed || ended.throttled))
-      if (this.#parked.has(reason)) this.#freed.add(reason);
+    for (const bound of this.#flights.land(flight, failed || ended.throttled))
+      this.#waiting.free(bound);
     const now = this.#clock.monotonic();
     this.#lastEndedMs = now;
     if (ended.throttled) this.#pace.refused(flight.startedMs, now, ended.retryAfterMs);
@@ -308,8 +227,8 @@ export class WritePool<W extends PooledWrite, B = never> {
   #whatIsOverdue(): ReturnType<Flights<W>["overdue"]> {
     // While only the pace delays the next write, no write waits for room.
     const forRoom = !this.#rest || !this.#flights.hasRoom();
-    const anyWait = forRoom && (this.#next < this.#waiting.length || this.#freed.size > 0);
-    return this.#flights.overdue(anyWait, this.#parked.has("slow"));
+    const anyWait = forRoom && this.#waiting.anyReady;
+    return this.#flights.overdue(anyWait, this.#waiting.isAnyParked("slow"));
   }
 
   #stopWatching(): void {
@@ -321,7 +240,7 @@ export class WritePool<W extends PooledWrite, B = never> {
   #allow(limit: number): void {
     const more = limit > this.limit;
     this.#flights.limit = limit;
-    if (more) for (const reason of this.#parked.keys()) this.#freed.add(reason);
+    if (more) this.#waiting.freeAll();
   }
 
   /** Aborts the writes in flight. Their outcome is then unknown. */
@@ -343,19 +262,4 @@ export class WritePool<W extends PooledWrite, B = never> {
     this.#onChange = [];
     for (const wake of waiters) wake();
   }
-}
-
-function isTouched(
-  { key, namespace = "", source = "" }: PooledWrite,
-  touched: ReadonlyMap<string, unknown>,
-): boolean {
-  return touched.has(key) || touched.has(source) || touched.has(namespace);
-}
-
-// Sources take turns in a plan, so a second one appears near its beginning.
-const FIRST_OF_A_PLAN = 64;
-
-function haveSeveralSources(writes: readonly PooledWrite[]): boolean {
-  const [first] = writes;
-  return writes.slice(0, FIRST_OF_A_PLAN).some(({ source }) => source !== first?.source);
 }

@@ -14,10 +14,11 @@ export { resourcePath } from "../rest/resource.ts";
 export type { KubeObject, Resource } from "../rest/resource.ts";
 
 export { Informer } from "../cache/informer.ts";
-export type { InformerMetrics, InformerOptions } from "../cache/informer.ts";
+export type { InformerMetrics, InformerOptions } from "../cache/informer-options.ts";
 export type { EventHandler, HandlerRegistration } from "../cache/event-handlers.ts";
-export type { ReflectorLog, ReflectorMetrics } from "../cache/reflector.ts";
-export type { Store, Stored } from "../store/store.ts";
+export type { ReflectorLog, ReflectorMetrics } from "../cache/reflector-options.ts";
+export type { Store } from "../store/store.ts";
+export type { Stored } from "../store/stored.ts";
 export type { IndexFunction } from "../store/store-index.ts";
 
 export { WorkQueue } from "../workqueue/queue.ts";
@@ -37,7 +38,7 @@ export type {
   LeaderCallbacks,
   LeaderElectorOptions,
   LeaderMetrics,
-} from "../leaderelection/leader-elector.ts";
+} from "../leaderelection/elector-options.ts";
 export type { LeaseClient } from "../leaderelection/lease-lock.ts";
 export type { Lease, LeaseSpec } from "../leaderelection/lease-record.ts";
 

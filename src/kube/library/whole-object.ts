@@ -4,7 +4,7 @@
 // it reads.
 import type { EventHandler } from "../cache/event-handlers.ts";
 import type { KubeObject } from "../rest/resource.ts";
-import type { Stored } from "../store/store.ts";
+import type { Stored } from "../store/stored.ts";
 
 /** The result of {@link wholeObject}: the object as the server sent it, with the fields of a cache. */
 export type WholeObject<O extends KubeObject = KubeObject> = Stored & {

@@ -4,25 +4,22 @@
 // starts before the time that they named is over. Bodies are always drained.
 // Does not promise to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
-import { header, isSuccess, networkCode, parseJson, errorOf, bodyOf } from "./response.ts";
-import type { HttpResponse } from "./response.ts";
+import { header, isSuccess, parseJson, errorOf, bodyOf, type HttpResponse } from "./response.ts";
 import type { ApiClient, ApiRequest, ApiStream } from "./api-client.ts";
-import { ApiError, isWebhookDenial } from "./api-error.ts";
+import { isWebhookDenial, type ApiError } from "./api-error.ts";
 import type { Clock } from "../time/clock.ts";
 import { ClockOffset } from "./clock-offset.ts";
-import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts";
+import { CredentialCache, CredentialsError, type Credentials } from "../kubeconfig/credentials.ts";
 import { INTERACTIVE_LIMIT_MS } from "../kubeconfig/exec-plugin.ts";
-import type { Credentials } from "../kubeconfig/credentials.ts";
 import { abandonable, Deadline } from "../time/deadline.ts";
-import { NotPermittedError, roundTrip, openStream } from "./round-trip.ts";
+import { roundTrip, openStream } from "./round-trip.ts";
 import { LargeAnswers } from "./large-answers.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
+import { requestError } from "./request-error.ts";
 import { RetryAfter } from "./retry-after.ts";
-import { tlsFault } from "../connections/tls-faults.ts";
-import { Transport } from "../connections/transport.ts";
-import type { Lane } from "../connections/transport.ts";
+import { Transport, type Lane } from "../connections/transport.ts";
 
 /** Options that differ between the clients of a server. */
 export type ClientOptions = {
@@ -262,27 +259,12 @@ class HttpClient implements ApiClient {
   }
 
   #classify(request: ApiRequest, deadline: Deadline, error: unknown): ApiError {
-    const { what, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
-    if (error instanceof ApiError) return error;
-    if (error instanceof CredentialsError)
-      return new ApiError(what, {
-        kind: "unauthorized",
-        reason: "NoCredentials",
-        note: error.message,
-      });
-    if (deadline.expired)
-      return new ApiError(what, {
-        kind: "timeout",
-        reason: "NoAnswer",
-        note: `${this.server} did not answer within ${timeoutMs} ms`,
-      });
-    if (error instanceof NotPermittedError)
-      return new ApiError(what, { kind: "cancelled", reason: "NotPermitted" });
-    if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
-    const reason = networkCode(error);
-    const fault = tlsFault(reason);
-    const note = `${fault === undefined ? "cannot reach" : "no connection to"} ${this.server}${this.#via}`;
-    const said = fault === undefined ? note : `${note}: ${fault}`;
-    return new ApiError(what, { kind: "unavailable", reason, note: said });
+    return requestError(error, {
+      what: request.what,
+      timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      deadline,
+      server: this.server,
+      via: this.#via,
+    });
   }
 }

@@ -3,6 +3,7 @@
 // takes no memory. Several stores can share a table, if each of them has objects of one name.
 import { StoreIndex } from "./store-index.ts";
 import type { IndexFunction } from "./store-index.ts";
+import type { Stored } from "./stored.ts";
 
 type Named = { readonly namespace?: string | undefined; readonly name: string };
 
@@ -68,3 +69,9 @@ export class ObjectTable<T extends Named> {
     return index;
   }
 }
+
+/** A table that several stores share. Each store has the objects of one name. */
+export type SharedTable<T extends Stored> = {
+  readonly table: ObjectTable<T>;
+  readonly name: string;
+};

@@ -3,76 +3,35 @@
 // writes are visible at once and never undone by an older event (read your writes). An object that a relist
 // returns unchanged stays the same JavaScript object.
 // Does not promise that the watch has caught up. Objects are read only: copy one before changing it.
-//
-// Read your writes: the answer of a write is put into the store. The state of that key according to the watch
-// is kept beside it as `base`. Events older than the write change only `base`. The entry is removed when the
-// watch has reached the write, or after five minutes, when the state of the watch is used again.
 import type { Clock } from "../time/clock.ts";
-import { ObjectTable } from "./object-table.ts";
+import { ObjectTable, type SharedTable } from "./object-table.ts";
+import { isReached, OwnWrites, type OwnWrite } from "./own-writes.ts";
 import type { IndexFunction } from "./store-index.ts";
+import {
+  changeOf,
+  sameVersion,
+  storeKey,
+  type ObjectKey,
+  type StoreChange,
+  type Stored,
+} from "./stored.ts";
 import { compareVersions } from "../rest/resource.ts";
-
-/** The fields that a cache needs of an object: its name and its version. */
-export type Stored = {
-  /** Absent for cluster-scoped objects. */
-  readonly namespace?: string | undefined;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-};
-
-/**
- * The content of one event of the watch, for handlers. `ownWrite`: the store shows the same version as before,
- * because our own write had already stored it or a newer one.
- */
-export type StoreChange<T> =
-  | { readonly kind: "add"; readonly object: T; readonly ownWrite: boolean }
-  | { readonly kind: "update"; readonly old: T; readonly object: T; readonly ownWrite: boolean }
-  | {
-      readonly kind: "delete";
-      readonly last: T;
-      /** Found missing in a relist. `last` may not be its last state. */
-      readonly finalStateUnknown: boolean;
-      readonly ownWrite: boolean;
-    };
-
-type Key = Pick<Stored, "namespace" | "name">;
-
-type Written<T> = Key & {
-  /** The state according to the watch. Undefined if the watch knows no such object. */
-  base: T | undefined;
-  /** The result of our write. Undefined after our DELETE. */
-  readonly object: T | undefined;
-  readonly uid: string;
-  /** The version in the write's answer. For a DELETE, the last version before it. */
-  readonly version: string;
-  readonly at: number;
-};
-
-const OVERLAY_MS = 300_000;
-
-/** A table that several stores share. Each store has the objects of one name. */
-export type SharedTable<T extends Stored> = {
-  readonly table: ObjectTable<T>;
-  readonly name: string;
-};
 
 /** The objects of one informer by namespace and name, with indices. Objects are read only. */
 export class Store<T extends Stored> {
-  readonly #clock: Pick<Clock, "monotonic">;
   #onExpired: (change: StoreChange<T>) => void = () => undefined;
   #onReplace: (() => void) | undefined;
   #onShown: ((old: T | undefined, now: T | undefined) => void) | undefined;
   #table = new ObjectTable<T>();
   /** The one name of its objects. Undefined: the store has the table for itself. */
   #only: string | undefined;
-  readonly #written = new Map<string, Written<T>>();
+  readonly #written: OwnWrites<T>;
   #size = 0;
   #syncedTo = "";
 
   /** Called by an informer. */
   constructor(clock: Pick<Clock, "monotonic">) {
-    this.#clock = clock;
+    this.#written = new OwnWrites(clock);
   }
 
   /**
@@ -133,7 +92,7 @@ export class Store<T extends Stored> {
   recordWrite(object: T): void {
     this.#expire();
     const { namespace, name, uid, resourceVersion } = object;
-    const entry = this.#written.get(keyOf(object));
+    const entry = this.#written.get(object);
     const shown = this.get(namespace, name);
     const known = shown?.resourceVersion ?? entry?.version ?? "";
     if (compareVersions(resourceVersion, known) <= 0) return;
@@ -147,13 +106,13 @@ export class Store<T extends Stored> {
    */
   recordReading(object: T): void {
     const { namespace, name } = object;
-    if (!same(this.get(namespace, name), object)) {
+    if (!sameVersion(this.get(namespace, name), object)) {
       this.recordWrite(object);
       return;
     }
-    const entry = this.#written.get(keyOf(object));
-    if (entry && same(entry.base, object)) entry.base = object;
-    if (entry && same(entry.object, object)) this.#written.set(keyOf(object), { ...entry, object });
+    const entry = this.#written.get(object);
+    if (entry && sameVersion(entry.base, object)) entry.base = object;
+    if (entry && sameVersion(entry.object, object)) this.#written.replaceObject(entry, object);
     this.#show(object, object);
   }
 
@@ -241,9 +200,10 @@ export class Store<T extends Stored> {
     this.#onReplace?.();
     // The server's history changed. It does not contain our writes and will not reach their versions.
     if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
-    const listed = new Map(items.map((item) => [keyOf(item), item]));
+    const listed = new Map(items.map((item) => [storeKey(item), item]));
     const changes: (StoreChange<T> | undefined)[] = [];
-    for (const old of this.#bases().filter((base) => !listed.has(keyOf(base)))) {
+    for (const old of this.#written.bases(this.list())) {
+      if (listed.has(storeKey(old))) continue;
       const change = this.#observe(old, undefined, version);
       changes.push(change?.kind === "delete" ? { ...change, finalStateUnknown: true } : change);
     }
@@ -260,7 +220,7 @@ export class Store<T extends Stored> {
   bookmark(version: string): void {
     this.#expire();
     this.#advance(version);
-    for (const entry of this.#written.values()) if (reached(entry, version)) this.#settle(entry);
+    for (const entry of this.#written.all()) if (isReached(entry, version)) this.#settle(entry);
   }
 
   /**
@@ -268,7 +228,7 @@ export class Store<T extends Stored> {
    * @internal
    */
   distrust(): void {
-    for (const entry of this.#written.values()) this.#settle(entry);
+    for (const entry of this.#written.all()) this.#settle(entry);
   }
 
   #advance(version: string): void {
@@ -276,39 +236,35 @@ export class Store<T extends Stored> {
   }
 
   // The watch reports `object` (or its absence) for one key, as of `version`.
-  #observe(at: Key, object: T | undefined, version: string): StoreChange<T> | undefined {
-    const entry = this.#written.get(keyOf(at));
+  #observe(at: ObjectKey, object: T | undefined, version: string): StoreChange<T> | undefined {
+    const entry = this.#written.get(at);
     const before = this.get(at.namespace, at.name);
     const old = entry ? entry.base : before;
-    if (same(old, object)) return undefined;
+    if (sameVersion(old, object)) return undefined;
     if (entry) {
       entry.base = object;
-      if (reached(entry, version)) this.#settle(entry);
+      if (isReached(entry, version)) this.#settle(entry);
     } else this.#show(at, object);
-    const ownWrite = same(before, this.get(at.namespace, at.name));
+    const ownWrite = sameVersion(before, this.get(at.namespace, at.name));
     return changeOf(old, object, { ownWrite });
   }
 
-  #write(written: Omit<Written<T>, "base" | "at">): void {
-    const key = keyOf(written);
-    const entry = this.#written.get(key);
+  #write(written: Omit<OwnWrite<T>, "base" | "at">): void {
+    const entry = this.#written.get(written);
     const base = entry ? entry.base : this.get(written.namespace, written.name);
-    // Deleted and set again, so that the map stays ordered by age.
-    this.#written.delete(key);
-    this.#written.set(key, { ...written, base, at: this.#clock.monotonic() });
+    this.#written.put({ ...written, base });
     this.#show(written, written.object);
   }
 
   // The state of the watch is used again.
-  #settle(entry: Written<T>): void {
-    this.#written.delete(keyOf(entry));
-    if (!same(this.get(entry.namespace, entry.name), entry.base)) this.#show(entry, entry.base);
+  #settle(entry: OwnWrite<T>): void {
+    this.#written.delete(entry);
+    if (!sameVersion(this.get(entry.namespace, entry.name), entry.base))
+      this.#show(entry, entry.base);
   }
 
   #expire(): void {
-    const oldest = this.#clock.monotonic() - OVERLAY_MS;
-    for (const entry of this.#written.values()) {
-      if (entry.at > oldest) return;
+    for (const entry of this.#written.expired()) {
       const shown = this.get(entry.namespace, entry.name);
       this.#settle(entry);
       const change = changeOf(shown, entry.base, { finalStateUnknown: true });
@@ -316,42 +272,9 @@ export class Store<T extends Stored> {
     }
   }
 
-  // All objects according to the watch.
-  #bases(): readonly T[] {
-    const unwritten = this.list().filter((object) => !this.#written.has(keyOf(object)));
-    const bases = [...this.#written.values()].map((entry) => entry.base);
-    return unwritten.concat(bases.filter((base) => base !== undefined));
-  }
-
-  #show(at: Key, object: T | undefined): void {
+  #show(at: ObjectKey, object: T | undefined): void {
     const old = this.#table.set(at, object);
     this.#size += Number(object !== undefined) - Number(old !== undefined);
     this.#onShown?.(old, object);
   }
-}
-
-/** The change that handlers receive. Undefined if there is no change. */
-function changeOf<T extends Stored>(
-  old: T | undefined,
-  object: T | undefined,
-  { ownWrite = false, finalStateUnknown = false },
-): StoreChange<T> | undefined {
-  if (same(old, object)) return undefined;
-  if (!object) return old && { kind: "delete", last: old, finalStateUnknown, ownWrite };
-  return old ? { kind: "update", old, object, ownWrite } : { kind: "add", object, ownWrite };
-}
-
-function keyOf({ namespace = "", name }: Key): string {
-  return `${namespace}/${name}`;
-}
-
-function same(a: Stored | undefined, b: Stored | undefined): boolean {
-  return a?.uid === b?.uid && a?.resourceVersion === b?.resourceVersion;
-}
-
-// Whether the watch at `version` has reached the write. The version of a DELETE itself is not known. It is
-// reached when the object no longer exists at a later version.
-function reached<T extends Stored>(entry: Written<T>, version: string): boolean {
-  const ahead = compareVersions(version, entry.version);
-  return entry.object ? ahead >= 0 : ahead > 0 && entry.base?.uid !== entry.uid;
 }

@@ -11,7 +11,7 @@ import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move
 import { UsageError } from "../../controller/settings/config.ts";
 import { refText } from "../../text/names.ts";
 import type { Migration } from "../moves/migration.ts";
-import { readOldCluster } from "../oldtools/old-objects.ts";
+import { readOldCluster } from "../oldtools/read-old-objects.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";

@@ -1,7 +1,7 @@
 // Plans a move from objects of a cluster or of files.
 import { matchPatterns } from "./pattern-worker.ts";
 import { planMigration, type Migration, type MoveSettings } from "../moves/migration.ts";
-import { readOldCluster } from "../oldtools/old-objects.ts";
+import { readOldCluster } from "../oldtools/read-old-objects.ts";
 import type { OldFlags } from "../oldtools/old-settings.ts";
 import { patternsOf, type OldTool } from "../oldtools/old-tool.ts";
 

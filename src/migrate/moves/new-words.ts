@@ -1,13 +1,20 @@
 // Translates the namespaces of a tool's rule into annotations of secretcast. It uses globs and a selector
 // where they are exact. Otherwise it lists the namespaces that the rule names now, and reports the move as
 // incomplete, because it would miss namespaces that are created later.
-import { needless, withoutSystem } from "./exclusions.ts";
+import {
+  exactWords,
+  listsThatMustHold,
+  globsOfAll,
+  ofOne,
+  PULL,
+  PUSH,
+  type WordPair,
+} from "./exact-words.ts";
+import { withoutSystem } from "./exclusions.ts";
 import type { MoveContext } from "./move-context.ts";
 import { patternKey, shownPattern, type PatternUse } from "../oldtools/patterns/old-patterns.ts";
-import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
+import { namesOf, type OldTargets } from "../oldtools/old-tool.ts";
 import { globsOfPattern, widerGlob } from "../oldtools/patterns/pattern-globs.ts";
-import { hasWildcard } from "../../text/glob.ts";
-import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 import { parseSource } from "../../controller/annotations/parse.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { covers } from "../../controller/desired/targets.ts";
@@ -23,13 +30,6 @@ export type NewWords = {
   /** Why exact annotations are not possible. */
   readonly problem: string | undefined;
 };
-
-type WordPair = {
-  readonly list: "to" | "allow";
-  readonly selector: "to-selector" | "allow-selector";
-};
-const PUSH: WordPair = { list: "to", selector: "to-selector" };
-const PULL: WordPair = { list: "allow", selector: "allow-selector" };
 
 /** `own`: the source's namespace, which is never named. */
 export function newWords(
@@ -64,7 +64,7 @@ export function newWords(
       context.namespaces.filter(({ name }) => !dropped.has(name)),
       targets,
     );
-  const exact = wordsOf(targets, words);
+  const exact = exactWords(targets, words);
   if (isExact(exact)) {
     const doubtful = names.length === 0 ? meantAsGlobs(targets, words) : [];
     return { ...NO_WORDS, annotations: exact, notes, incomplete: [...leftOut, ...doubtful] };
@@ -109,7 +109,7 @@ type Readable = {
 function readablePart(given: OldTargets, { list }: WordPair, { answers }: MoveContext): Readable {
   const notes: string[] = [];
   const leftOut: string[] = [];
-  const isAlone = factorsOf(given).length === 1;
+  const isAlone = listsThatMustHold(given).length === 1;
   const isReadable = (use: PatternUse): boolean => {
     const answer = answers.get(patternKey(use));
     if (answer?.kind === "refused" && use.engine === "RE2") {
@@ -144,7 +144,7 @@ function partialWords(
   { old, answers }: MoveContext,
 ): NewWords | undefined {
   const excluded = globsOfAll(targets.except);
-  const [factor, ...others] = factorsOf(targets);
+  const [factor, ...others] = listsThatMustHold(targets);
   if (!excluded || !factor || others.length > 0) return undefined;
   const globs: string[] = [];
   const incomplete: string[] = [];
@@ -173,7 +173,7 @@ function withoutGlob(use: PatternUse, { list }: WordPair, count: number): string
 // "team-*" is a regular expression to these tools, for "team" and any number of "-". Where it matches
 // nothing, its author may have meant a glob.
 function meantAsGlobs(targets: OldTargets, { list }: WordPair): readonly string[] {
-  const uses = factorsOf(targets).flatMap(({ patterns }) => patterns);
+  const uses = listsThatMustHold(targets).flatMap(({ patterns }) => patterns);
   const expressions = uses.filter(({ engine }) => engine !== "glob");
   const texts = expressions.map(({ pattern }) => pattern.replaceAll(/^\^|\$$/g, ""));
   return [...new Set(texts)]
@@ -182,89 +182,6 @@ function meantAsGlobs(targets: OldTargets, { list }: WordPair): readonly string[
       (text) =>
         `${list}: the old tool reads ${shownPattern(text)} as a regular expression, and no namespace of now matches it; if it was meant as a glob, set ${annotationKey(list)}: ${text}`,
     );
-}
-
-type Factor = Extract<OldMatch, { kind: "some" }>;
-
-/** The lists and selectors that must all hold, each once. */
-function factorsOf({ matches }: OldTargets): readonly Factor[] {
-  const some = matches.filter((match) => match.kind === "some");
-  return [...new Map(some.map((match) => [JSON.stringify(match), match])).values()];
-}
-
-function wordsOf(targets: OldTargets, words: WordPair): StringMap | undefined {
-  const excluded = globsOfAll(targets.except);
-  if (!excluded) return undefined;
-  const [first, second, ...rest] = factorsOf(targets);
-  if (rest.length > 0) return undefined;
-  if (!first) return texts(words, ["*"], excluded, undefined);
-  const one = partsOf(first);
-  if (!one) return undefined;
-  if (!second) return ofOne(words, one, excluded);
-  const two = partsOf(second);
-  if (!two) return undefined;
-  const both = [one, two];
-  const common = commonNames(both);
-  if (common) return texts(words, common, excluded, undefined);
-  const list = both.find(({ selector }) => selector === undefined);
-  const selecting = both.find(({ globs, selector }) => globs.length === 0 && selector);
-  if (!list || !selecting || list.globs.length === 0) return undefined;
-  return texts(words, list.globs, excluded, selecting.selector);
-}
-
-type Parts = { readonly globs: readonly string[]; readonly selector: string | undefined };
-
-function partsOf(match: Factor): Parts | undefined {
-  const globs = globsOfAll(match.patterns);
-  return globs && { globs, selector: match.selector };
-}
-
-function globsOfAll(uses: readonly PatternUse[]): readonly string[] | undefined {
-  const globs: string[] = [];
-  for (const use of uses) {
-    const some = globsOfPattern(use);
-    if (!some) return undefined;
-    globs.push(...some);
-  }
-  return [...new Set(globs)];
-}
-
-// When one of two lists has only names: those names that the other list matches too.
-function commonNames(both: readonly Parts[]): readonly string[] | undefined {
-  const isLiteral = ({ globs, selector }: Parts): boolean =>
-    selector === undefined && globs.length > 0 && !globs.some(hasWildcard);
-  const names = both.find(isLiteral);
-  const other = both.find((parts) => parts !== names && parts.selector === undefined);
-  const list = other && parseGlobList(other.globs.join(","), NAMESPACE_GLOBS);
-  if (!names || !list?.ok) return undefined;
-  const common = names.globs.filter((name) => list.value.matches(name));
-  return common.length > 0 ? common : undefined;
-}
-
-// With both a list and a selector, one match is enough.
-function ofOne(
-  words: WordPair,
-  { globs, selector }: Parts,
-  excluded: readonly string[],
-): StringMap | undefined {
-  if (globs.length === 0 && selector === undefined) return undefined;
-  if (globs.length === 0 || selector === undefined) return texts(words, globs, excluded, selector);
-  const both = texts(words, globs, excluded, selector);
-  return { ...both, [annotationKey("match")]: "any" };
-}
-
-function texts(
-  words: WordPair,
-  globs: readonly string[],
-  excluded: readonly string[],
-  selector: string | undefined,
-): StringMap {
-  const excluding = excluded.filter((glob) => !needless(globs, selector, glob));
-  const list = [...globs, ...excluding.map((glob) => `!${glob}`)].join(",");
-  return {
-    ...(list === "" ? {} : { [annotationKey(words.list)]: list }),
-    ...(selector === undefined ? {} : { [annotationKey(words.selector)]: selector }),
-  };
 }
 
 // Verifies the annotations with secretcast's own parser and rule, for every existing namespace.

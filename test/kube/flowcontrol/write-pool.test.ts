@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  WritePool,
-  type WriteEnd,
-  type PooledWrite,
-} from "../../../src/kube/flowcontrol/write-pool.ts";
+import type { PooledWrite, WriteEnd } from "../../../src/kube/flowcontrol/pooled-write.ts";
+import { WritePool } from "../../../src/kube/flowcontrol/write-pool.ts";
 import { FakeClock, settle } from "../../support/time/fake-clock.ts";
 
 type Job = PooledWrite;

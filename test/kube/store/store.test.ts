@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ObjectTable } from "../../../src/kube/store/object-table.ts";
 import { Store } from "../../../src/kube/store/store.ts";
-import type { StoreChange } from "../../../src/kube/store/store.ts";
+import type { StoreChange } from "../../../src/kube/store/stored.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { compareVersions } from "../../../src/kube/rest/resource.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { readCustoms, readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
 import { kyverno } from "../../../src/migrate/oldtools/kyverno/kyverno.ts";
 import { tgik } from "../../../src/migrate/oldtools/tgik.ts";
-import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { listBody } from "../../support/api-server/list-body.ts";

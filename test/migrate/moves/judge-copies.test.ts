@@ -5,7 +5,7 @@ import { refText } from "../../../src/text/names.ts";
 import { judgeCopy } from "../../../src/migrate/moves/judge-copies.ts";
 import { cleanupRequests } from "../../../src/migrate/moves/move-requests.ts";
 import { kubed } from "../../../src/migrate/oldtools/kubed.ts";
-import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { markOfOne, secretSource } from "../../../src/migrate/oldtools/secret-source.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
 import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";

@@ -1,7 +1,7 @@
 // What of a cluster's objects, or of files', a move reads at all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { clustersecret } from "../../../src/migrate/oldtools/clustersecret.ts";
 
 test("what has no name is passed over, of every kind, and what has one is read", () => {

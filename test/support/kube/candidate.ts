@@ -1,7 +1,7 @@
 // A candidate of a leader election in a test: its elector, its work, and what it was told.
 import { sleep } from "../../../src/kube/time/clock.ts";
 import { LeaderElector } from "../../../src/kube/leaderelection/leader-elector.ts";
-import type { LeaderElectorOptions } from "../../../src/kube/leaderelection/leader-elector.ts";
+import type { LeaderElectorOptions } from "../../../src/kube/leaderelection/elector-options.ts";
 import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
 import type { FakeClock } from "../time/fake-clock.ts";
 import { LeaseServer } from "./lease-server.ts";

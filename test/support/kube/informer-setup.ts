@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Informer } from "../../../src/kube/cache/informer.ts";
 import type { EventHandler } from "../../../src/kube/cache/event-handlers.ts";
-import type { InformerOptions } from "../../../src/kube/cache/informer.ts";
+import type { InformerOptions } from "../../../src/kube/cache/informer-options.ts";
 import { SECRETS } from "../../../src/kube/rest/resource.ts";
 import type { KubeObject } from "../../../src/kube/rest/resource.ts";
 import { FakeClock } from "../time/fake-clock.ts";

@@ -3,7 +3,7 @@
 import { planMigration, type Migration } from "../../../src/migrate/moves/migration.ts";
 import { refText } from "../../../src/text/names.ts";
 import { annotationKey } from "../../../src/controller/annotations/vocabulary.ts";
-import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { patternsOf } from "../../../src/migrate/oldtools/old-tool.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 import type { PatternAnswers } from "../../../src/migrate/oldtools/patterns/old-patterns.ts";

@@ -1,6 +1,7 @@
 // Namespace patterns of other tools: regular expressions of RE2, Python and .NET, and globs. This module does not
 // match them. The caller matches them in a thread that can be stopped, and passes the answers.
-import { parsePattern, type PatternEngine } from "./pattern-syntax.ts";
+import type { PatternEngine } from "./pattern-cursor.ts";
+import { parsePattern } from "./pattern-syntax.ts";
 
 /**
  * How the tool uses the pattern: `search` anywhere in the name, `prefix` from its beginning, `cover`

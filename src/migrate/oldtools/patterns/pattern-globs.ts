@@ -3,12 +3,8 @@
 // can express. A loop without effect is left out. A loop with an effect means that there are no globs.
 import { NAMESPACE_GLOBS } from "../../../text/globs.ts";
 import type { PatternUse } from "./old-patterns.ts";
-import {
-  NAME_CHARACTERS,
-  parsePattern,
-  type PatternNode,
-  type PatternWays,
-} from "./pattern-syntax.ts";
+import { parsePattern } from "./pattern-syntax.ts";
+import { NAME_CHARACTERS, type PatternNode, type PatternWays } from "./pattern-tree.ts";
 
 /** What one way through a pattern consists of. */
 type Part =

@@ -3,28 +3,9 @@
 // JavaScript's syntax. A construct without an exact counterpart makes the whole pattern `unknown`. One that
 // the tool's own engine does not accept makes it `refused`.
 
-export type PatternEngine = "RE2" | "Python" | ".NET";
-
-/** A DNS label has no other characters. */
-export const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-";
-
-export type PatternNode =
-  /** One character out of `set`, a part of NAME_CHARACTERS. */
-  | { readonly kind: "character"; readonly set: string }
-  | { readonly kind: "begin" }
-  | { readonly kind: "end" }
-  /** An assertion or back reference that no glob can express. */
-  | { readonly kind: "other" }
-  | { readonly kind: "group"; readonly ways: PatternWays }
-  | {
-      readonly kind: "repeat";
-      readonly of: PatternNode;
-      readonly least: number;
-      readonly most: number;
-      readonly greed: "greedy" | "lazy" | "possessive";
-    };
-/** The alternatives of a group, each a sequence. */
-export type PatternWays = readonly (readonly PatternNode[])[];
+import { PatternCharacters, type PatternPiece } from "./pattern-characters.ts";
+import { PatternCursor, Unparsed, type PatternEngine } from "./pattern-cursor.ts";
+import { NAME_CHARACTERS, type PatternNode, type PatternWays } from "./pattern-tree.ts";
 
 export type ParsedPattern =
   | {
@@ -43,66 +24,43 @@ const MOST_NESTED = 100;
 
 export function parsePattern(engine: PatternEngine, pattern: string): ParsedPattern {
   try {
-    return new PatternParser(engine, pattern).parse();
+    return new PatternParser(new PatternCursor(engine, pattern)).parse();
   } catch (error) {
     if (error instanceof Unparsed) return { kind: error.kind };
     throw error;
   }
 }
 
-class Unparsed extends Error {
-  readonly kind: "refused" | "unknown";
-
-  constructor(kind: "refused" | "unknown") {
-    super(kind);
-    this.kind = kind;
-  }
-}
-
-type Piece = { readonly node: PatternNode; readonly source: string };
-
-const DIGITS = "0123456789";
-const ANY: Piece = { node: { kind: "character", set: NAME_CHARACTERS }, source: "." };
-const BEGIN: Piece = { node: { kind: "begin" }, source: "^" };
-const END: Piece = { node: { kind: "end" }, source: "$" };
+const ANY: PatternPiece = { node: { kind: "character", set: NAME_CHARACTERS }, source: "." };
+const BEGIN: PatternPiece = { node: { kind: "begin" }, source: "^" };
+const END: PatternPiece = { node: { kind: "end" }, source: "$" };
 
 class PatternParser {
+  readonly #cursor: PatternCursor;
   readonly #engine: PatternEngine;
-  readonly #text: string;
-  #at = 0;
+  readonly #flags: string;
+  readonly #characters: PatternCharacters;
   #depth = 0;
-  #ignoreCase = false;
   /** Groups that are counted, and whether one has a name: .NET numbers those last. */
   #groups = 0;
   #named = false;
   #highestReference = 0;
   #possessives = 0;
 
-  constructor(engine: PatternEngine, text: string) {
-    this.#engine = engine;
-    this.#text = text;
+  constructor(cursor: PatternCursor) {
+    this.#cursor = cursor;
+    this.#engine = cursor.engine;
+    this.#flags = leadingFlags(cursor);
+    this.#characters = new PatternCharacters(cursor, this.#flags.includes("i"));
   }
 
   parse(): ParsedPattern {
-    const flags = this.#leadingFlags();
     const { ways, source } = this.#alternatives();
     // A closing parenthesis without an opening one.
-    if (this.#at < this.#text.length) throw new Unparsed("refused");
+    if (!this.#cursor.atEnd) throw new Unparsed("refused");
     if (this.#highestReference > this.#groups) throw new Unparsed("refused");
     if (this.#highestReference > 0 && this.#named) throw new Unparsed("unknown");
-    return { kind: "parsed", ways, source, flags: `u${flags}` };
-  }
-
-  // "(?i)" at the beginning holds for the whole pattern. A name has no line break, so "m" and "s" change nothing.
-  #leadingFlags(): string {
-    const [found, letters = ""] = /^\(\?([a-zA-Z]+)\)/.exec(this.#text) ?? [];
-    if (found === undefined) return "";
-    const harmless = { RE2: "ims", Python: "imsau", ".NET": "imsn" }[this.#engine];
-    if (Array.from(letters).some((letter) => !harmless.includes(letter)))
-      throw new Unparsed("unknown");
-    this.#at = found.length;
-    this.#ignoreCase = letters.includes("i");
-    return this.#ignoreCase ? "i" : "";
+    return { kind: "parsed", ways, source, flags: `u${this.#flags}` };
   }
 
   #alternatives(): { readonly ways: PatternWays; readonly source: string } {
@@ -113,14 +71,14 @@ class PatternParser {
       const pieces = this.#sequence();
       ways.push(pieces.map(({ node }) => node));
       sources.push(pieces.map(({ source }) => source).join(""));
-    } while (this.#takes("|"));
+    } while (this.#cursor.takes("|"));
     this.#depth--;
     return { ways, source: sources.join("|") };
   }
 
-  #sequence(): readonly Piece[] {
-    const pieces: Piece[] = [];
-    while (this.#at < this.#text.length && !this.#isAt("|") && !this.#isAt(")")) {
+  #sequence(): readonly PatternPiece[] {
+    const pieces: PatternPiece[] = [];
+    while (!this.#cursor.atEnd && !this.#cursor.isAt("|") && !this.#cursor.isAt(")")) {
       const piece = this.#atom();
       if (piece) pieces.push(this.#repeated(piece));
     }
@@ -128,13 +86,14 @@ class PatternParser {
   }
 
   // Undefined for a comment.
-  #atom(): Piece | undefined {
-    const character = this.#next();
+  #atom(): PatternPiece | undefined {
+    if (countHere(this.#cursor)) throw new Unparsed("refused");
+    const character = this.#cursor.next();
     switch (character) {
       case "(":
         return this.#group();
       case "[":
-        return this.#characterClass();
+        return this.#characters.group();
       case ".":
         return ANY;
       case "^":
@@ -147,20 +106,17 @@ class PatternParser {
       case "+":
       case "?":
         throw new Unparsed("refused");
-      case "{":
-        // A "{" that does not begin a count is a character.
-        if (this.#count(this.#at - 1)) throw new Unparsed("refused");
-        return this.#character(character);
       default:
-        return this.#character(character);
+        // With a "{" that does not begin a count.
+        return this.#characters.literal(character);
     }
   }
 
-  #group(): Piece | undefined {
-    if (!this.#takes("?")) return this.#groupUntilClosed("(", true);
-    if (this.#takes(":")) return this.#groupUntilClosed("(?:", false);
-    if (this.#takes("#")) return this.#comment();
-    const isLook = ["=", "!", "<=", "<!"].find((sign) => this.#takes(sign));
+  #group(): PatternPiece | undefined {
+    if (!this.#cursor.takes("?")) return this.#groupUntilClosed("(", true);
+    if (this.#cursor.takes(":")) return this.#groupUntilClosed("(?:", false);
+    if (this.#cursor.takes("#")) return this.#comment();
+    const isLook = ["=", "!", "<=", "<!"].find((sign) => this.#cursor.takes(sign));
     if (isLook !== undefined) return this.#look(isLook);
     const name = this.#groupName();
     if (name !== undefined) {
@@ -171,14 +127,14 @@ class PatternParser {
     throw new Unparsed("unknown");
   }
 
-  #groupUntilClosed(opening: string, counted: boolean): Piece {
+  #groupUntilClosed(opening: string, counted: boolean): PatternPiece {
     if (counted) this.#groups++;
     const { ways, source } = this.#alternatives();
-    if (!this.#takes(")")) throw new Unparsed("refused");
+    if (!this.#cursor.takes(")")) throw new Unparsed("refused");
     return { node: { kind: "group", ways }, source: `${opening}${source})` };
   }
 
-  #look(sign: string): Piece {
+  #look(sign: string): PatternPiece {
     if (this.#engine === "RE2") throw new Unparsed("refused");
     // Python accepts only what has one length behind "<".
     if (this.#engine === "Python" && sign.startsWith("<")) throw new Unparsed("unknown");
@@ -188,9 +144,7 @@ class PatternParser {
 
   #comment(): undefined {
     if (this.#engine === "RE2") throw new Unparsed("refused");
-    const end = this.#text.indexOf(")", this.#at);
-    if (end < 0) throw new Unparsed("refused");
-    this.#at = end + 1;
+    if (!this.#cursor.take(/^[^)]*\)/, Number.POSITIVE_INFINITY)) throw new Unparsed("refused");
     return undefined;
   }
 
@@ -200,14 +154,12 @@ class PatternParser {
       Python: /^P<([A-Za-z_]\w*)>/,
       ".NET": /^(?:<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)')/,
     };
-    const found = forms[this.#engine].exec(this.#text.slice(this.#at, this.#at + 100));
-    if (!found) return undefined;
-    this.#at += found[0].length;
-    return found[1] ?? found[2];
+    const found = this.#cursor.take(forms[this.#engine], 100);
+    return found?.[1] ?? found?.[2];
   }
 
-  #repeated(piece: Piece): Piece {
-    const bounds = this.#quantifier();
+  #repeated(piece: PatternPiece): PatternPiece {
+    const bounds = quantifier(this.#cursor);
     if (!bounds) return piece;
     const [least, most] = bounds;
     const isAssertion = piece.node.kind !== "character" && piece.node.kind !== "group";
@@ -218,10 +170,10 @@ class PatternParser {
     const count = countSource(least, most);
     // In JavaScript only characters and groups are repeated.
     const inner = isAssertion ? `(?:${piece.source})` : piece.source;
-    if (this.#takes("?")) {
+    if (this.#cursor.takes("?")) {
       return this.#onlyOnce({ ...piece, source: `${inner}${count}?` }, least, most, "lazy");
     }
-    if (this.#engine === "Python" && this.#takes("+")) {
+    if (this.#engine === "Python" && this.#cursor.takes("+")) {
       const name = `possessive${++this.#possessives}`;
       this.#named = true;
       const source = `(?=(?<${name}>${inner}${count}))\\k<${name}>`;
@@ -232,53 +184,22 @@ class PatternParser {
 
   // All three engines refuse a second sign after a repetition.
   #onlyOnce(
-    { node, source }: Piece,
+    { node, source }: PatternPiece,
     least: number,
     most: number,
     greed: "greedy" | "lazy" | "possessive",
-  ): Piece {
-    if (this.#quantifier()) throw new Unparsed("refused");
+  ): PatternPiece {
+    if (quantifier(this.#cursor)) throw new Unparsed("refused");
     return { node: { kind: "repeat", of: node, least, most, greed }, source };
   }
 
-  #quantifier(): readonly [number, number] | undefined {
-    if (this.#takes("*")) return [0, Number.POSITIVE_INFINITY];
-    if (this.#takes("+")) return [1, Number.POSITIVE_INFINITY];
-    if (this.#takes("?")) return [0, 1];
-    if (!this.#isAt("{")) return undefined;
-    const count = this.#count(this.#at);
-    if (!count) return undefined;
-    const [least, most, length] = count;
-    if (most < least || (this.#engine === "RE2" && Math.max(least, finite(most)) > MOST_REPEATED)) {
-      throw new Unparsed("refused");
-    }
-    this.#at += length;
-    return [least, most];
-  }
-
-  /** Minimum, maximum and length of the "{2,3}" at `at`. Undefined when it is not a repetition. */
-  #count(at: number): readonly [number, number, number] | undefined {
-    const form = this.#engine === "Python" ? /^\{(\d*)(,?)(\d*)\}/ : /^\{(\d+)(,?)(\d*)\}/;
-    const found = form.exec(this.#text.slice(at, at + 24));
-    if (!found) return undefined;
-    const [all, first = "", comma = "", second = ""] = found;
-    if (comma === "" && first === "") return undefined;
-    const least = Number(first);
-    const most = comma === "" ? least : second === "" ? Number.POSITIVE_INFINITY : Number(second);
-    return [least, most, all.length];
-  }
-
-  #escape(): Piece {
-    if (this.#at >= this.#text.length) throw new Unparsed("refused");
-    const character = this.#next();
-    const set = ESCAPED_SETS[character];
-    if (set !== undefined) {
-      return { node: { kind: "character", set }, source: `\\${character}` };
-    }
-    switch (character) {
+  #escape(): PatternPiece {
+    if (this.#cursor.atEnd) throw new Unparsed("refused");
+    const sign = this.#cursor.next();
+    switch (sign) {
       case "b":
       case "B":
-        return { node: { kind: "other" }, source: `\\${character}` };
+        return { node: { kind: "other" }, source: `\\${sign}` };
       case "A":
         return BEGIN;
       case "z":
@@ -288,142 +209,49 @@ class PatternParser {
         if (this.#engine === "RE2") throw new Unparsed("refused");
         return END;
       default:
+        return /[1-9]/.test(sign) ? this.#reference(sign) : this.#characters.escaped(sign);
     }
-    if (/[1-9]/.test(character)) return this.#reference(character);
-    return this.#character(this.#escapedCharacter(character));
   }
 
-  #reference(digit: string): Piece {
+  #reference(digit: string): PatternPiece {
     if (this.#engine === "RE2") throw new Unparsed("refused");
-    if (/\d/.test(this.#peek())) throw new Unparsed("unknown");
+    if (/\d/.test(this.#cursor.peek())) throw new Unparsed("unknown");
     this.#highestReference = Math.max(this.#highestReference, Number(digit));
     return { node: { kind: "other" }, source: `\\${digit}` };
   }
-
-  /** The character that an escaped sign means, in a class or outside. */
-  #escapedCharacter(sign: string): string {
-    const control = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v", a: "\u0007" }[sign];
-    if (control !== undefined) return control;
-    if (sign === "e" && this.#engine === ".NET") return "\u001b";
-    if (sign === "x" || (sign === "u" && this.#engine !== "RE2")) return this.#coded(sign);
-    // Properties, quotations, octal codes, names of characters: each engine has its own.
-    if (/[a-zA-Z0-9]/.test(sign)) throw new Unparsed("unknown");
-    return sign;
-  }
-
-  #coded(sign: string): string {
-    const digits = sign === "x" ? 2 : 4;
-    const code = this.#text.slice(this.#at, this.#at + digits);
-    if (!/^[0-9a-fA-F]+$/.test(code) || code.length < digits) throw new Unparsed("unknown");
-    this.#at += digits;
-    return String.fromCharCode(Number.parseInt(code, 16));
-  }
-
-  #character(character: string): Piece {
-    const own = this.#ignoreCase ? character.toLowerCase() : character;
-    const set = NAME_CHARACTERS.includes(own) ? own : "";
-    return { node: { kind: "character", set }, source: codePoint(character) };
-  }
-
-  #characterClass(): Piece {
-    const negated = this.#takes("^");
-    const ranges: (readonly [string, string])[] = [];
-    const sets: string[] = [];
-    const sources: string[] = [];
-    // "]" at the beginning is a character.
-    for (let first = true; first || !this.#isAt("]"); first = false) {
-      if (this.#at >= this.#text.length) throw new Unparsed("refused");
-      const low = this.#member();
-      if (low.kind === "set") {
-        sets.push(low.set);
-        sources.push(low.source);
-        if (this.#isAt("-") && this.#peek(1) !== "]") throw new Unparsed("unknown");
-        continue;
-      }
-      let high = low.character;
-      if (this.#isAt("-") && this.#peek(1) !== "]" && this.#at + 1 < this.#text.length) {
-        this.#at++;
-        const end = this.#member();
-        if (end.kind === "set" || end.character < low.character) throw new Unparsed("refused");
-        high = end.character;
-      }
-      ranges.push([low.character, high]);
-      sources.push(
-        high === low.character ? codePoint(high) : `${codePoint(low.character)}-${codePoint(high)}`,
-      );
-    }
-    this.#at++;
-    const isIn = (character: string): boolean =>
-      sets.some((set) => set.includes(character)) ||
-      ranges.some(([low, high]) =>
-        this.#spellings(character).some((one) => low <= one && one <= high),
-      );
-    const set = Array.from(NAME_CHARACTERS)
-      .filter((character) => isIn(character) !== negated)
-      .join("");
-    const source = `[${negated ? "^" : ""}${sources.join("")}]`;
-    return { node: { kind: "character", set }, source };
-  }
-
-  #spellings(character: string): readonly string[] {
-    return this.#ignoreCase ? [character, character.toUpperCase()] : [character];
-  }
-
-  #member():
-    | { readonly kind: "character"; readonly character: string }
-    | { readonly kind: "set"; readonly set: string; readonly source: string } {
-    const character = this.#next();
-    if (character === "[" && this.#engine === "RE2" && this.#isAt(":"))
-      throw new Unparsed("unknown");
-    // .NET takes the class behind "-" out of the class before it.
-    if (character === "-" && this.#engine === ".NET" && this.#isAt("[")) {
-      throw new Unparsed("unknown");
-    }
-    if (character !== "\\") return { kind: "character", character };
-    if (this.#at >= this.#text.length) throw new Unparsed("refused");
-    const sign = this.#next();
-    const set = ESCAPED_SETS[sign];
-    if (set !== undefined) return { kind: "set", set, source: `\\${sign}` };
-    if (sign === "b" && this.#engine !== "RE2") return { kind: "character", character: "\b" };
-    return { kind: "character", character: this.#escapedCharacter(sign) };
-  }
-
-  /** One code point. */
-  #next(): string {
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    this.#at += character.length;
-    return character;
-  }
-
-  #peek(ahead = 0): string {
-    return this.#text.charAt(this.#at + ahead);
-  }
-
-  #isAt(sign: string): boolean {
-    return this.#text.startsWith(sign, this.#at);
-  }
-
-  #takes(sign: string): boolean {
-    if (!this.#isAt(sign)) return false;
-    this.#at += sign.length;
-    return true;
-  }
 }
 
-/** The part of NAME_CHARACTERS in each Perl class. */
-const ESCAPED_SETS: Readonly<Partial<Record<string, string>>> = {
-  d: DIGITS,
-  D: NAME_CHARACTERS.replaceAll(/\d/g, ""),
-  w: NAME_CHARACTERS.replaceAll("-", ""),
-  W: "-",
-  s: "",
-  S: NAME_CHARACTERS,
-};
+// "(?i)" at the beginning holds for the whole pattern. A name has no line break, so "m" and "s" change nothing.
+function leadingFlags(cursor: PatternCursor): string {
+  const [, letters = ""] = cursor.take(/^\(\?([a-zA-Z]+)\)/, Number.POSITIVE_INFINITY) ?? [];
+  const harmless = { RE2: "ims", Python: "imsau", ".NET": "imsn" }[cursor.engine];
+  if (Array.from(letters).some((letter) => !harmless.includes(letter)))
+    throw new Unparsed("unknown");
+  return letters.includes("i") ? "i" : "";
+}
 
-function codePoint(character: string): string {
-  return /^[a-zA-Z0-9]$/.test(character)
-    ? character
-    : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+/** The bounds of the repetition that the cursor takes. Undefined when there is none. */
+function quantifier(cursor: PatternCursor): readonly [number, number] | undefined {
+  if (cursor.takes("*")) return [0, Number.POSITIVE_INFINITY];
+  if (cursor.takes("+")) return [1, Number.POSITIVE_INFINITY];
+  if (cursor.takes("?")) return [0, 1];
+  const count = countHere(cursor);
+  if (!count) return undefined;
+  const [least, most, text] = count;
+  const tooMany = Math.max(least, finite(most)) > MOST_REPEATED;
+  if (most < least || (cursor.engine === "RE2" && tooMany)) throw new Unparsed("refused");
+  cursor.takes(text);
+  return [least, most];
+}
+
+/** Minimum, maximum and text of the "{2,3}" at the cursor. Undefined when there is no such repetition. */
+function countHere(cursor: PatternCursor): readonly [number, number, string] | undefined {
+  const form = cursor.engine === "Python" ? /^\{(\d*)(,?)(\d*)\}/ : /^\{(\d+)(,?)(\d*)\}/;
+  const [text, first = "", comma = "", second = ""] = cursor.match(form, 24) ?? [];
+  if (text === undefined || (comma === "" && first === "")) return undefined;
+  const least = Number(first);
+  const most = comma === "" ? least : second === "" ? Number.POSITIVE_INFINITY : Number(second);
+  return [least, most, text];
 }
 
 function countSource(least: number, most: number): string {

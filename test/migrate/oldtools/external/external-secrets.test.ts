@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { externalSecrets } from "../../../../src/migrate/oldtools/external/external-secrets.ts";
-import { readOldCluster } from "../../../../src/migrate/oldtools/old-objects.ts";
+import { readOldCluster } from "../../../../src/migrate/oldtools/read-old-objects.ts";
 import { cleanupRequests } from "../../../../src/migrate/moves/move-requests.ts";
 import type { Migration } from "../../../../src/migrate/moves/migration.ts";
 import { custom, namespace, plainSecret } from "../../../support/worlds/custom-objects.ts";

@@ -1,0 +1,231 @@
+// Explains one place of a source, or one pulling object. It asks every rule in the planner's order and marks
+// the one that decided. The verdict is the plan's own where the plan has a row. A plan has no rows for current
+// and skipped places, and a limited number for pending ones. The verdict table then gives the verdict.
+import { because, reasonText } from "../../controller/model/reasons.ts";
+import type {
+  CachedObject,
+  ClusterState,
+  PlannerSettings,
+  PullingObject,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
+import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
+import { targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
+import { typeDifference, type Row, type Verdict } from "../../controller/model/verdicts.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import {
+  targetStateOf,
+  unwantedVerdict,
+  wantedVerdict,
+} from "../../controller/plan/verdict-table.ts";
+import { unknownReason, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
+import { ruleAnswer, type ExplainedVerdict, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
+import {
+  absentNamespaceAnswers,
+  allowAnswers,
+  excludedAnswer,
+  namespaceAnswers,
+} from "./explain-namespace.ts";
+import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
+import { verdictAnswer } from "./explain-verdict.ts";
+import type { PlanRows } from "./plan-rows.ts";
+import { sourceWord } from "./what-to-type.ts";
+
+export class PlaceExplainer {
+  readonly #subject: string;
+  readonly #clusterState: ClusterState;
+  readonly #settings: PlannerSettings;
+  readonly #rights: ReaderRights;
+  readonly #rows: PlanRows;
+  readonly #targets: ReadonlyMap<string, TargetNamespace>;
+
+  constructor(
+    clusterState: ClusterState,
+    settings: PlannerSettings,
+    rows: PlanRows,
+    subject: Ref,
+    rights: ReaderRights,
+  ) {
+    this.#subject = refText(subject);
+    this.#clusterState = clusterState;
+    this.#settings = settings;
+    this.#rights = rights;
+    this.#rows = rows;
+    this.#targets = new Map(
+      targetsOf(clusterState, settings).map((target) => [target.name, target]),
+    );
+  }
+
+  copy(source: Ref, place: Ref): PlaceAnswer {
+    const object = this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const about = objectAnswers(source, object, this.#clusterState, this.#settings, this.#rights);
+    const target = this.#targets.get(place.namespace);
+    const there =
+      object?.role === "source" && target
+        ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
+        : target
+          ? [excludedAnswer(this.#settings, place.namespace)]
+          : absentNamespaceAnswers(
+              this.#settings,
+              this.#clusterState,
+              place.namespace,
+              this.#rights,
+            );
+    const present = target?.secrets.get(place.name);
+    const row = this.#rows.get({ place, source, pulling: false });
+    const refusals = [...about, ...there].filter(
+      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
+    );
+    const wanted = refusals.length === 0 && object?.role === "source" ? object : undefined;
+    // Another source takes the copy over in one update, so this source has nothing to report.
+    const taken = !row && !wanted && this.#rows.holder(place) !== undefined;
+    const isOthers =
+      row === undefined &&
+      present?.role === "copy" &&
+      refText(present.template.source) === refText(source) &&
+      isOfOtherInstallation(this.#settings, source.namespace);
+    const unread = this.#unread(source, place, row);
+    const verdict =
+      unread !== undefined
+        ? "unknown"
+        : (row?.verdict ??
+          (isOthers ? "frozen" : target && !taken ? withoutRow(wanted, source, present) : "skip"));
+    const note = isOthers
+      ? "its source belongs to another installation (--other-source-namespaces)"
+      : undefined;
+    return this.#answer(
+      { place, source, verdict, present, row, refusals, pulling: false, note, unread },
+      about,
+      there,
+    );
+  }
+
+  pull(pull: PullingObject): PlaceAnswer {
+    const place = { namespace: pull.namespace, name: pull.name };
+    const target = this.#targets.get(pull.namespace);
+    const source = pull.from ?? place;
+    const object = pull.from && this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const about = pullAnswers(pull, object, this.#clusterState, this.#settings, this.#rights);
+    const there = target
+      ? [
+          excludedAnswer(this.#settings, pull.namespace),
+          ...(object?.role === "source" ? allowAnswers(object, target) : []),
+        ]
+      : absentNamespaceAnswers(this.#settings, this.#clusterState, pull.namespace, this.#rights);
+    const row = this.#rows.get({ place, source, pulling: true });
+    const unread = this.#unread(source, place, row);
+    const verdict =
+      unread !== undefined ? "unknown" : (row?.verdict ?? (target ? "current" : "skip"));
+    const refusals = [...about, ...there].filter(
+      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
+    );
+    const type = object?.role === "source" ? object.desiredCopy?.type : undefined;
+    const difference = type === undefined ? undefined : typeDifference(pull.type, type);
+    const note = verdict === "current" ? difference : undefined;
+    return this.#answer(
+      { place, source, verdict, present: pull, row, refusals, pulling: true, note, unread },
+      about,
+      there,
+    );
+  }
+
+  /** Why the verdict depends on objects that the user may not read. */
+  #unread(source: Ref, place: Ref, row: Row | undefined): string | undefined {
+    if (row) {
+      const { verdict, source: named, reason } = row;
+      return unknownReason({ verdict, source: named, code: reason.code }, this.#rights);
+    }
+    return this.#rights.namespace(source.namespace) ?? this.#rights.namespace(place.namespace);
+  }
+
+  #answer(
+    found: {
+      readonly place: Ref;
+      readonly source: Ref;
+      readonly verdict: ExplainedVerdict;
+      readonly present: CachedObject | undefined;
+      readonly row: Row | undefined;
+      readonly refusals: readonly RuleAnswer[];
+      readonly pulling: boolean;
+      /** Follows the reason. */
+      readonly note?: string | undefined;
+      readonly unread?: string | undefined;
+    },
+    about: readonly RuleAnswer[],
+    there: readonly RuleAnswer[],
+  ): PlaceAnswer {
+    const { verdict, row, refusals, pulling } = found;
+    const place = { namespace: found.place.namespace, name: found.place.name };
+    const source = { namespace: found.source.namespace, name: found.source.name };
+    const first = refusals[0];
+    const text = found.unread ?? (row && reasonText(row.reason)) ?? reasonOf(verdict, first);
+    const reason = found.note === undefined ? text : `${text}; ${found.note}`;
+    const owner = this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const last = verdictAnswer({
+      ...found,
+      kind: this.#clusterState.kind,
+      entry: owner?.role === "source" ? owner.entry : undefined,
+      reason,
+    });
+    const whole =
+      last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
+    const decided =
+      verdict === "paused"
+        ? (about.find(({ rule }) => rule === NOT_PAUSED) ?? whole)
+        : BY_RULE.includes(verdict)
+          ? (first ?? whole)
+          : whole;
+    return {
+      place,
+      source,
+      verdict,
+      reason,
+      code: row?.reason.code,
+      pulling,
+      answers: [
+        ...(this.#subject === refText(source) && !pulling ? [] : about),
+        ...there,
+        ...(verdict === "skip" ? [] : [whole]),
+      ],
+      decided,
+      cause: row?.cause,
+      due: { dueAt: row?.dueAt, hold: row?.hold, removal: row?.removal },
+    };
+  }
+}
+
+/** Verdicts that the first failing rule determines. */
+const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
+
+function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
+  const { copyName } = source.rule;
+  return ruleAnswer("its copies have this name", copyName === place.name, {
+    yes: `they are called ${copyName}`,
+    no: `its copies are now called ${copyName} and no longer ${place.name}`,
+    change: sourceWord(source, "name", place.name),
+  });
+}
+
+function withoutRow(
+  wanted: SourceObject | undefined,
+  source: Ref,
+  present: CachedObject | undefined,
+): Verdict {
+  const desiredCopy = wanted?.desiredCopy;
+  if (present?.role === "copy") {
+    if (wanted && desiredCopy)
+      return wantedVerdict(targetStateOf(present, { source: wanted, desiredCopy }));
+    return refText(present.template.source) === refText(source)
+      ? unwantedVerdict("equal", present.template.onDelete)
+      : "skip";
+  }
+  if (!wanted) return "skip";
+  return present === undefined ? wantedVerdict("absent") : wantedVerdict("unmanaged", true);
+}
+
+function reasonOf(verdict: ExplainedVerdict, first: RuleAnswer | undefined): string {
+  if (verdict === "current") return reasonText(because("Current"));
+  if (verdict === "skip" || verdict === "delete" || verdict === "release")
+    return first?.answer ?? "it is not wanted there";
+  return reasonText(because("Queued"));
+}

@@ -1,0 +1,35 @@
+// A write as a pool knows it, and what the pool asks about it.
+
+export type PooledWrite = {
+  readonly key: string;
+  /** Approximate size of its body. Negligible when absent. */
+  readonly bytes?: number;
+  /** The target namespace. */
+  readonly namespace?: string;
+  /** The source object, including its kind. */
+  readonly source?: string;
+  /** The request only reads. */
+  readonly reads?: boolean;
+};
+
+/** What the pool needs to know about the end of a write. */
+export type WriteEnd = {
+  readonly throttled: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly failed?: boolean;
+};
+
+/** Carries out a write. It must not reject: a failed write is an outcome. It ends soon after `cut` aborts. */
+export type Perform<W> = (
+  write: W,
+  cut: AbortSignal,
+  isOvertaken: () => boolean,
+) => Promise<WriteEnd>;
+/**
+ * Whether the decision behind a write is still the same after events. `touched`: the changed keys and the
+ * objects before the change, undefined where unknown.
+ */
+export type IsStillDecided<W, B> = (
+  write: W,
+  touched: ReadonlyMap<string, B | undefined>,
+) => boolean;

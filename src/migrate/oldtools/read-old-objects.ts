@@ -1,0 +1,175 @@
+// Reads what another tool left behind for the planner of a move. Any field may be absent or have the wrong type,
+// and nothing here throws.
+import { refText, type Ref } from "../../text/names.ts";
+import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
+import { entriesOf, KINDS, typeOf } from "../../controller/model/kinds.ts";
+import { SecretData } from "../../controller/model/secret-data.ts";
+import {
+  fields,
+  resourceOf,
+  textsOf,
+  type OldCluster,
+  type OldCustom,
+  type OldNamespace,
+  type OldObject,
+  type OldOwner,
+  type OldResource,
+} from "./old-objects.ts";
+
+type Lists = Omit<OldCluster, "list">;
+type Mutable = { [K in keyof Lists]: Lists[K][number][] };
+
+/** Reads objects of the API or a manifest. Objects that a move does not need are skipped. */
+export function readOldCluster(
+  objects: Iterable<unknown>,
+  listRef: Ref | undefined,
+  resources: readonly OldResource[],
+): OldCluster {
+  let list: unknown;
+  const read: Mutable = { namespaces: [], secrets: [], others: [], customs: [] };
+  for (const raw of objects) {
+    const resource = resourceOf(raw, resources);
+    if (resource) {
+      addIf(read.customs, readCustom(raw, resource));
+      continue;
+    }
+    const { kind, apiVersion } = fields(raw);
+    if (apiVersion !== undefined && apiVersion !== API_VERSIONS[stringOf(kind)]) continue;
+    if (kind === "Namespace") addIf(read.namespaces, readOldNamespace(raw));
+    else if (kind === "Secret") addIf(read.secrets, readOldObject(raw));
+    else if (OTHER_KINDS.has(stringOf(kind))) {
+      const object = readOldObject(raw);
+      addIf(read.others, object);
+      const isList = kind === "ConfigMap" && listRef && object;
+      if (isList && refText(object) === refText(listRef)) list = raw;
+    }
+  }
+  return {
+    list,
+    namespaces: read.namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    secrets: read.secrets.toSorted(byPlace),
+    others: read.others.toSorted(byKindAndPlace),
+    customs: customsInOrder(read.customs, resources),
+  };
+}
+
+function customsInOrder(
+  customs: readonly OldCustom[],
+  resources: readonly OldResource[],
+): readonly OldCustom[] {
+  const rank = new Map(resources.map(({ group, kind }, at) => [`${group} ${kind}`, at]));
+  const rankOf = ({ group, kind }: OldCustom): number => rank.get(`${group} ${kind}`) ?? 0;
+  const order = ({ namespace = "", name }: OldCustom): string => refText({ namespace, name });
+  return customs.toSorted((a, b) => rankOf(a) - rankOf(b) || (order(a) < order(b) ? -1 : 1));
+}
+
+const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount"]);
+/** Other groups have kinds of the same names. The items of a list have no apiVersion. */
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  Namespace: "v1",
+  Secret: "v1",
+  ConfigMap: "v1",
+  ServiceAccount: "v1",
+  Role: "rbac.authorization.k8s.io/v1",
+  RoleBinding: "rbac.authorization.k8s.io/v1",
+};
+
+function byPlace(a: Ref, b: Ref): number {
+  return refText(a) < refText(b) ? -1 : 1;
+}
+
+function byKindAndPlace(a: OldObject, b: OldObject): number {
+  if (a.kind === b.kind) return byPlace(a, b);
+  return a.kind < b.kind ? -1 : 1;
+}
+
+function addIf<T>(list: T[], item: T | undefined): void {
+  if (item !== undefined) list.push(item);
+}
+
+function readOldObject(raw: unknown): OldObject | undefined {
+  const { kind } = fields(raw);
+  const object = objectOf(raw);
+  const metadata = objectOf(object.metadata);
+  const name = stringOf(metadata.name);
+  if (name === "") return undefined;
+  const { labels, annotations, finalizers } = metadata;
+  const owners = fields(metadata)["ownerReferences"];
+  return {
+    kind: stringOf(kind),
+    namespace: stringOf(metadata.namespace) || "default",
+    name,
+    uid: stringOf(metadata.uid),
+    resourceVersion: stringOf(metadata.resourceVersion),
+    deleting: stringOf(metadata.deletionTimestamp) !== "",
+    labels: stringsOf(labels),
+    annotations: stringsOf(annotations),
+    type: typeOf(kind === "ConfigMap" ? KINDS.ConfigMap : KINDS.Secret, object),
+    immutable: object.immutable === true,
+    data: dataOf(raw),
+    texts: kind === "ConfigMap" ? stringsOf(object.data) : {},
+    finalizers: textsOf(finalizers) ?? [],
+    owners: Array.isArray(owners) ? owners.map(readOwner) : [],
+    labelled: typeof labels === "object" && labels !== null,
+    annotated: typeof annotations === "object" && annotations !== null,
+  };
+}
+
+function readOwner(raw: unknown): OldOwner {
+  const { apiVersion, kind, name, uid } = fields(raw);
+  return {
+    apiVersion: stringOf(apiVersion),
+    kind: stringOf(kind),
+    name: stringOf(name),
+    uid: stringOf(uid),
+  };
+}
+
+// The manifest of a Secret may contain plain text that the API server would encode as base64.
+function dataOf(raw: unknown): SecretData {
+  const { kind, data, stringData } = fields(raw);
+  if (kind === "ConfigMap")
+    return new SecretData(KINDS.ConfigMap, entriesOf(KINDS.ConfigMap, objectOf(raw)));
+  if (kind !== "Secret") return new SecretData(KINDS.Secret, {});
+  const plain = Object.entries(stringsOf(stringData)).map(
+    ([key, value]) => [key, Buffer.from(value).toString("base64")] as const,
+  );
+  return new SecretData(KINDS.Secret, { ...stringsOf(data), ...Object.fromEntries(plain) });
+}
+
+function readOldNamespace(raw: unknown): OldNamespace | undefined {
+  const object = objectOf(raw);
+  const metadata = objectOf(object.metadata);
+  const name = stringOf(metadata.name);
+  if (name === "") return undefined;
+  return {
+    name,
+    uid: stringOf(metadata.uid),
+    resourceVersion: stringOf(metadata.resourceVersion),
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
+    finalizers: textsOf(metadata.finalizers) ?? [],
+    terminating:
+      stringOf(metadata.deletionTimestamp) !== "" ||
+      objectOf(object.status).phase === "Terminating",
+  };
+}
+
+function readCustom(raw: unknown, resource: OldResource): OldCustom | undefined {
+  const all = fields(raw);
+  const metadata = objectOf(all["metadata"]);
+  const name = stringOf(metadata.name);
+  if (name === "") return undefined;
+  return {
+    group: resource.group,
+    kind: resource.kind,
+    namespace: resource.namespaced ? stringOf(metadata.namespace) || "default" : undefined,
+    name,
+    uid: stringOf(metadata.uid),
+    deleting: stringOf(metadata.deletionTimestamp) !== "",
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
+    finalizers: textsOf(metadata.finalizers) ?? [],
+    fields: all,
+  };
+}
