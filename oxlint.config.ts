@@ -62,7 +62,14 @@ const WALLS: Readonly<Record<string, Wall>> = {
   },
   "kube/library": {
     from: KUBE(
-      ...["time", "rest", "kubeconfig", "store", "cache", "workqueue", "leaderelection", "events"],
+      "time",
+      "rest",
+      "kubeconfig",
+      "store",
+      "cache",
+      "workqueue",
+      "leaderelection",
+      "events",
     ),
     packages: [],
   },
@@ -140,6 +147,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       ...RULES("settings", "sync", "writes", "report", "annotations", "model", "observed", "state"),
       ...KUBE("time", "rest", "kubeconfig", "leaderelection", "events", "connections/tls-faults"),
       "text/intern",
+      "text/names",
     ],
     packages: NODE,
   },
@@ -349,7 +357,8 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "inspect/kubectl",
       "inspect/cluster",
       "inspect/files",
-      ...RULES("settings", "annotations"),
+      ...RULES("settings", "annotations", "model/kinds"),
+      "kube/rest/resource",
       "text",
     ],
     packages: [...NODE, "yaml"],
@@ -395,7 +404,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
   },
 
   // main.ts
-  "": { from: ["cli", "run", "kube/rest"], packages: NODE },
+  "": { from: ["cli", "run", "kube/rest", "kube/library/termination"], packages: NODE },
 };
 
 /** A name is a folder of `WALLS`, or one file in one. */

@@ -1,22 +1,15 @@
-// argv → command → exit code. The only file that uses process.
+// argv → command → exit code. Apart from the signals, the only file that uses process.
 import { existsSync, readFileSync } from "node:fs";
 import { isSea } from "node:sea";
 import type { Program } from "./run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
+import { terminationSignal } from "./kube/library/termination.ts";
 import { safeErrorText } from "./kube/rest/error-text.ts";
 
 const LAST_LINES_MS = 1000;
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export async function main(): Promise<void> {
-  const stop = new AbortController();
-  const onSignal = (): void => {
-    // A second signal exits at once. The outcome of requests in flight is unknown, but none is half-written.
-    if (stop.signal.aborted) process.exit(1);
-    stop.abort();
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
   // A closed pipe (`| head`) is not an error. A controller has its own listener and continues without its log.
@@ -33,7 +26,7 @@ export async function main(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     stdin: process.stdin,
-    signal: stop.signal,
+    signal: terminationSignal(),
   };
   const code = await runProgram(process.argv.slice(2), program);
   // A pipe may still hold written text. The wait for a controller's log is limited, in case nothing reads it.

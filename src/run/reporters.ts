@@ -2,6 +2,8 @@
 import { hostname } from "node:os";
 import type { Config } from "../controller/settings/config.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
+import { apiVersionOf } from "../text/names.ts";
+import { KINDS } from "../controller/model/kinds.ts";
 import type { EventIdentity, SourceEvent } from "../controller/report/event-states.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
 import { Reporter } from "../controller/report/reporter.ts";
@@ -20,6 +22,7 @@ import {
 import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
+import { LEASES, NAMESPACES } from "../kube/rest/resource.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 export type Reporters = {
@@ -106,10 +109,12 @@ function eventAccessLines(log: Log): EventAccess {
   };
 }
 
+const OTHER_KINDS = { Lease: { resource: LEASES }, Namespace: { resource: NAMESPACES } };
+
 function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetails {
   const place = kind === "Namespace" ? { name: on.name } : on;
-  const apiVersion = kind === "Lease" ? "coordination.k8s.io/v1" : "v1";
-  const regarding = { apiVersion, kind, ...place, uid };
+  const { resource } = { ...KINDS, ...OTHER_KINDS }[kind];
+  const regarding = { apiVersion: apiVersionOf(resource), kind, ...place, uid };
   return { regarding, type, reason, action: "Copy", note };
 }
 

@@ -55,3 +55,14 @@ export type Ref = { readonly namespace: string; readonly name: string };
 export function refText(ref: Ref): string {
   return `${ref.namespace}/${ref.name}`;
 }
+
+/** As an object names its group and version. */
+export function apiVersionOf({
+  group,
+  version,
+}: {
+  readonly group: string;
+  readonly version: string;
+}): string {
+  return group === "" ? version : `${group}/${version}`;
+}

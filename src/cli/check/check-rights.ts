@@ -1,5 +1,7 @@
 // Asks the API server whether each right is granted, with one review per right and a few at a time.
 import { listed } from "../../text/listed.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import type { CheckFinding } from "./finding.ts";
@@ -109,16 +111,27 @@ async function answerOf(
   }
 }
 
+/** The manifests with the rights on a kind: in one namespace, and everywhere. */
+const APPLIED: Readonly<
+  Record<ObjectKind, { readonly folder: string; readonly everywhere: string }>
+> = {
+  Secret: {
+    folder: "manifests/namespace-rights",
+    everywhere:
+      "apply the ClusterRole and its binding: manifests/clusterrole.yaml, manifests/clusterrolebinding.yaml",
+  },
+  ConfigMap: {
+    folder: "manifests/namespace-rights/config-maps",
+    everywhere: "add the component manifests/components/config-maps, or configMaps in the chart",
+  },
+};
+
 function adviceOf({ resource, namespace, names, why }: NeededRight): string {
   const name = names?.join(", ");
   if (resource === "leases" || why === SOURCE_LIST)
     return `apply the Role of manifests/role.yaml in ${namespace ?? "its namespace"}${name === undefined ? "" : `, with ${name} among its resourceNames`}`;
   if (names !== undefined)
     return "apply what `secretcast rights` prints for the flags of the controller";
-  const ofMaps = resource === "configmaps";
-  const folder = `manifests/namespace-rights${ofMaps ? "/config-maps" : ""}`;
-  if (namespace !== undefined) return `kubectl apply -n ${namespace} -k ${folder}`;
-  if (ofMaps)
-    return "add the component manifests/components/config-maps, or configMaps in the chart";
-  return "apply the ClusterRole and its binding: manifests/clusterrole.yaml, manifests/clusterrolebinding.yaml";
+  const { folder, everywhere } = APPLIED[kindOfResource(resource)];
+  return namespace === undefined ? everywhere : `kubectl apply -n ${namespace} -k ${folder}`;
 }

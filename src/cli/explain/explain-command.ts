@@ -1,6 +1,6 @@
 // Declares the `secretcast explain` command. print-explain.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
-import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlOptions, textFlag } from "../../inspect/kubectl/kubectl-flags.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
 export const explainCommand: ClusterCommand = {
@@ -13,17 +13,16 @@ export const explainCommand: ClusterCommand = {
         describe:
           "NAME, secret/NAME or configmap/NAME: a source, a copy, a pulling object, or any other",
       })
-      .option("in", {
-        type: "string",
-        requiresArg: true,
-        describe: "only of this namespace, rule by rule; else namespaces grouped by reason",
-      })
-      .option("since", {
-        type: "string",
-        requiresArg: true,
-        describe:
+      .option(
+        "in",
+        textFlag("only of this namespace, rule by rule; else namespaces grouped by reason"),
+      )
+      .option(
+        "since",
+        textFlag(
           "also what is recorded since then, like 2h or 7d: Events, and who changed what last",
-      })
+        ),
+      )
       .example("$0 explain registry -n shared", "where it goes, and why not elsewhere")
       .example("$0 explain registry -n shared --in team-a", "every rule on the way to team-a")
       .example(

@@ -16,6 +16,7 @@ import { readControllerPage } from "../status/controller-page.ts";
 import {
   prospectIn,
   readJudged,
+  stateOfKind,
   tellUnknown,
   withJudging,
   type Judging,
@@ -39,11 +40,7 @@ export async function printExplain(given: Given, program: Program): Promise<numb
     const read = await readJudged(judging, flags, program, {
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
-    const clusterState = read.clusterStates.find((each) => each.kind === kind);
-    if (!clusterState)
-      throw new UsageError(
-        `${kind}s take no part without --config-maps: neither this command nor the controller that was found has that flag of \`run\``,
-      );
+    const clusterState = stateOfKind(read, kind);
     const { plan } = await prospectIn(read, planning);
     const page = await readControllerPage(judging, "", program.signal);
     const live =

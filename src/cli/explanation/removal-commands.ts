@@ -1,6 +1,6 @@
 // Commands that keep or remove copies, ready for a shell. They contain names and no values: kubectl reads
 // the data of a lost source from a copy. The length of each command is limited.
-import type { Ref } from "../../text/names.ts";
+import { apiVersionOf, type Ref } from "../../text/names.ts";
 import {
   annotationKey,
   MANAGED_BY_LABEL,
@@ -40,13 +40,13 @@ function templateOf(kind: ObjectKind, source: Ref, words: Words): string {
   );
   const { namespace, name } = source;
   const metadata = JSON.stringify({ namespace, name, annotations });
-  const { fields, types } = KINDS[kind];
+  const { fields, types, resource } = KINDS[kind];
   const type = types ? ['type: {{printf "%q" .type}}'] : [];
   const entries = (field: string): string =>
     `${field}: { {{range $k, $v := .${field}}}{{printf "%q: %q, " $k $v}}{{end}} }`;
   // The output is YAML, because a quoted YAML text allows every escape that %q writes. JSON does not.
   const lines = [
-    "apiVersion: v1",
+    `apiVersion: ${apiVersionOf(resource)}`,
     `kind: ${kind}`,
     `metadata: ${metadata}`,
     ...type,

@@ -1,4 +1,5 @@
 // An inventory for people and spreadsheets: columns, and how ages are written.
+import { objectColumns } from "../../inspect/kubectl/listing.ts";
 import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -13,13 +14,9 @@ export function inventoryColumns(
   items: readonly InventoryItem[],
   { certificates, whole }: { readonly certificates: boolean; readonly whole: boolean },
 ): readonly Column<InventoryItem>[] {
-  const mixed = items.some(({ resource }) => resource !== "secrets");
-  const resource: Column<InventoryItem> = { header: "RESOURCE", cell: (item) => item.resource };
   const most = whole ? Infinity : SHOWN;
   return [
-    ...(mixed ? [resource] : []),
-    { header: "NAMESPACE", cell: ({ namespace }) => namespace },
-    { header: "NAME", cell: ({ name }) => name },
+    ...objectColumns(items),
     {
       header: "TYPE",
       cell: ({ type = "", isSource }) => (isSource ? type : `${type} (no source)`.trimStart()),

@@ -26,7 +26,15 @@ export function readExpectation(
   objects: readonly FileObject[],
 ): readonly ExpectedItem[] {
   return objects.map(({ raw, where }) => {
-    const { apiVersion, kind, resource = "secrets", namespace, name, source, verdict } = raw;
+    const {
+      apiVersion,
+      kind,
+      resource = KINDS.Secret.resource.plural,
+      namespace,
+      name,
+      source,
+      verdict,
+    } = raw;
     if (apiVersion !== CLI_API_VERSION || kind !== "Plan")
       throw new UsageError(
         `--expect ${file}: ${where} is no PlanList of ${CLI_API_VERSION}, which plan -o yaml prints`,

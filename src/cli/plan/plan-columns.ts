@@ -1,4 +1,5 @@
 // A plan as text: the table's columns, the colours of verdicts, and the lines around the table.
+import { objectColumns, RESOURCE_COLUMN } from "../../inspect/kubectl/listing.ts";
 import { whenText } from "../../controller/settings/due-text.ts";
 import { METRIC_STATE, VERDICTS, type Plan } from "../../controller/model/verdicts.ts";
 import { type Colour, type Column } from "../../inspect/kubectl/table.ts";
@@ -33,19 +34,17 @@ export function verdictColour(verdict: ItemVerdict): Colour {
   }
 }
 
-/** Where there is more than one resource, each is reported. */
 export function planColumns(items: readonly PlanItem[]): readonly Column<PlanItem>[] {
-  const mixed = items.some(({ resource }) => resource !== "secrets");
-  const resource: Column<PlanItem> = { header: "RESOURCE", cell: ({ resource }) => resource };
+  const object = objectColumns(items);
+  const hasResource = object.includes(RESOURCE_COLUMN);
   return [
     {
       header: "VERDICT",
       cell: ({ verdict }) => verdict,
       colour: ({ verdict }) => verdictColour(verdict),
     },
-    mixed ? resource : { ...resource, wide: true },
-    { header: "NAMESPACE", cell: ({ namespace }) => namespace },
-    { header: "NAME", cell: ({ name }) => name },
+    ...(hasResource ? [] : [{ ...RESOURCE_COLUMN, wide: true as const }]),
+    ...object,
     { header: "SOURCE", cell: ({ source }) => source },
     { header: "CHANGES", cell: changesOf },
     { header: "REASON", wide: true, cell: ({ reason }) => reason },

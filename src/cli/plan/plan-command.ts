@@ -1,6 +1,6 @@
 // Declares the `secretcast plan` command. print-plan.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
-import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlOptions, switchFlag, textFlag } from "../../inspect/kubectl/kubectl-flags.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
 export const planCommand: ClusterCommand = {
@@ -9,22 +9,16 @@ export const planCommand: ClusterCommand = {
   options: (argv) =>
     planningOptions(kubectlOptions(argv))
       .option("filename", {
-        type: "string",
-        alias: "f",
-        requiresArg: true,
-        describe:
+        ...textFlag(
           "plan files instead of a cluster: a file, a folder or - for stdin, YAML or JSON; repeatable",
+        ),
+        alias: "f",
       })
-      .option("recursive", {
-        type: "boolean",
-        alias: "R",
-        describe: "with -f: the folders of a folder too",
-      })
-      .option("expect", {
-        type: "string",
-        requiresArg: true,
-        describe: "compare with the verdicts of this file, as plan -o yaml prints them",
-      })
+      .option("recursive", { ...switchFlag("with -f: the folders of a folder too"), alias: "R" })
+      .option(
+        "expect",
+        textFlag("compare with the verdicts of this file, as plan -o yaml prints them"),
+      )
       .example("$0 plan", "what would be written in this cluster, and why")
       .example("$0 plan -n team-a -o wide", "only in team-a, with every reason")
       .example("kustomize build . | $0 plan -f -", "of what is about to be applied")

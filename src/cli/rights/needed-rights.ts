@@ -161,7 +161,7 @@ function listRights({
 }: Pick<Config, "ownNamespace" | "sourceList">): readonly NeededRight[] {
   if (sourceList === undefined) return [];
   const verbs = READ.map(([verb]): Verb => [verb, SOURCE_LIST]);
-  return rights("configmaps", verbs, { namespace, names: [sourceList] });
+  return rights(KINDS.ConfigMap.resource.plural, verbs, { namespace, names: [sourceList] });
 }
 
 function leaseRights({

@@ -1,4 +1,5 @@
 // Declares the `secretcast rights` command. print-rights.ts does the work and is loaded on demand.
+import { textFlag } from "../../inspect/kubectl/kubectl-flags.ts";
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { FLAG_NAMES, runOptions } from "../../inspect/kubectl/run-flags.ts";
 import { RIGHTS_FLAGS } from "./needed-rights.ts";
@@ -13,26 +14,19 @@ export const rightsCommand: ClusterCommand = {
   about: "Print the smallest RBAC manifests for the given flags of run",
   options: (argv) =>
     runOptions(argv, OTHER_FLAGS)
-      .option("service-account", {
-        type: "string",
-        requiresArg: true,
-        describe:
+      .option(
+        "service-account",
+        textFlag(
           "NAMESPACE/NAME of the account that gets the rights [default: secretcast in the namespace of the controller]",
-      })
+        ),
+      )
       .option("namespace", {
-        type: "string",
-        requiresArg: true,
-        alias: "n",
-        describe:
+        ...textFlag(
           "namespace of the controller [default: that of --service-account, else secretcast]",
+        ),
+        alias: "n",
       })
-      .option("output", {
-        type: "string",
-        requiresArg: true,
-        alias: "o",
-        describe: "yaml or json",
-        default: "yaml",
-      })
+      .option("output", { ...textFlag("yaml or json"), alias: "o", default: "yaml" })
       .example(
         "$0 rights --only-names registry | kubectl apply -f -",
         "no right to read other Secrets",

@@ -6,6 +6,7 @@ import { UsageError } from "../../controller/settings/config.ts";
 import {
   prospectIn,
   readJudged,
+  stateOfKind,
   tellUnknown,
   withJudging,
   type Judging,
@@ -93,7 +94,7 @@ async function look(
     fallback: [subject.namespace],
     onObject: observed.observe,
   });
-  const clusterState = stateOf(read, kind);
+  const clusterState = stateOfKind(read, kind);
   const source = sourceOf(clusterState, kind, subject, read, program);
   const { plan } = await prospectIn(read, planning);
   const { settings } = planning;
@@ -149,14 +150,6 @@ async function look(
     missing: missingRightLines(podsRead, owners, leftOut),
     againMs: AGAIN_MS,
   };
-}
-
-function stateOf(read: ReadCluster, kind: ObjectKind): ClusterState {
-  const clusterState = read.clusterStates.find((each) => each.kind === kind);
-  if (clusterState) return clusterState;
-  throw new UsageError(
-    `${kind}s take no part without --config-maps: neither this command nor the controller that was found has that flag of \`run\``,
-  );
 }
 
 function sourceOf(

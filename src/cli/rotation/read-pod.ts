@@ -13,14 +13,16 @@ const FIELDS = {
     variables: "secretRef",
     volume: "secret",
     volumeName: "secretName",
+    isCredential: true,
   },
   ConfigMap: {
     variable: "configMapKeyRef",
     variables: "configMapRef",
     volume: "configMap",
     volumeName: "name",
+    isCredential: false,
   },
-} as const satisfies Readonly<Record<ObjectKind, Readonly<Record<string, string>>>>;
+} as const satisfies Readonly<Record<ObjectKind, Readonly<Record<string, string | boolean>>>>;
 
 /** Each list of containers in a spec, and of their states in a status. */
 const CONTAINERS = [
@@ -70,14 +72,12 @@ export function ownerOf(metadata: Fields): PodOwner | undefined {
 
 class Uses {
   readonly #fields: (typeof FIELDS)[ObjectKind];
-  readonly #kind: ObjectKind;
   readonly #spec: Fields;
   readonly #asked: (name: string) => boolean;
   readonly #starts: ReadonlyMap<string, ContainerStart>;
   readonly #found = new Map<string, Use>();
 
   constructor(kind: ObjectKind, spec: Fields, status: Fields, asked: (name: string) => boolean) {
-    this.#kind = kind;
     this.#fields = FIELDS[kind];
     this.#spec = spec;
     this.#asked = asked;
@@ -88,7 +88,7 @@ class Uses {
     for (const [list] of CONTAINERS)
       for (const container of listOf(this.#spec[list])) this.#environment(container);
     this.#volumes();
-    if (this.#kind === "Secret")
+    if (this.#fields.isCredential)
       for (const { name } of listOf(this.#spec["imagePullSecrets"])) this.#add(name, "pull");
     return [...this.#found.values()];
   }
@@ -119,7 +119,7 @@ class Uses {
           this.#add(name, isPart ? "subPath" : "volume", container);
         if (mounted.length === 0) this.#add(name, "volume");
       }
-      if (this.#kind === "Secret")
+      if (this.#fields.isCredential)
         for (const name of credentialsOf(volume)) this.#add(name, "mount");
     }
   }

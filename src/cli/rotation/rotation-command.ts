@@ -1,7 +1,7 @@
 // Declares the `secretcast rotation` command. print-rotation.ts does the work and is loaded on demand.
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
-import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlOptions, textFlag } from "../../inspect/kubectl/kubectl-flags.ts";
 import { waitOptions } from "../../inspect/kubectl/waiting.ts";
 
 export const rotationCommand: ClusterCommand = {
@@ -13,11 +13,10 @@ export const rotationCommand: ClusterCommand = {
         type: "string",
         describe: "NAME, secret/NAME or configmap/NAME of a source",
       })
-      .option("sync-period", {
-        type: "string",
-        requiresArg: true,
-        describe: "how long the kubelets take at most to refresh a volume, like 2m [default: 2m]",
-      })
+      .option(
+        "sync-period",
+        textFlag("how long the kubelets take at most to refresh a volume, like 2m [default: 2m]"),
+      )
       .example("$0 rotation db -n platform", "each copy, and the Pods to restart")
       .example("$0 rotation db -n platform --wait --timeout 10m", "in the pipeline that rotates")
       .epilogue(

@@ -1,4 +1,5 @@
 // A status as text: sources by outcome, then problems with their reasons.
+import { objectColumns } from "../../inspect/kubectl/listing.ts";
 import { listed } from "../../text/listed.ts";
 import { dueText } from "../../controller/settings/due-text.ts";
 import { NOWHERE_TEXT } from "../../controller/model/removal-holds.ts";
@@ -32,14 +33,9 @@ function countColumn(state: MetricState): Column<StatusItem> {
   };
 }
 
-/** Where there is more than one resource, each is reported. */
 export function statusColumns(items: readonly StatusItem[]): readonly Column<StatusItem>[] {
-  const mixed = items.some(({ resource }) => resource !== "secrets");
-  const resource: Column<StatusItem> = { header: "RESOURCE", cell: ({ resource }) => resource };
   return [
-    ...(mixed ? [resource] : []),
-    { header: "NAMESPACE", cell: ({ namespace }) => namespace },
-    { header: "NAME", cell: ({ name }) => name },
+    ...objectColumns(items),
     { header: "STATE", cell: ({ state }) => state, colour: ({ state }) => COLOURS[state] },
     ...METRIC_STATES.map(countColumn),
   ];

@@ -1,6 +1,6 @@
 // Declares the `secretcast status` command. print-status.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
-import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlOptions, switchFlag } from "../../inspect/kubectl/kubectl-flags.ts";
 import { waitOptions } from "../../inspect/kubectl/waiting.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
@@ -9,10 +9,7 @@ export const statusCommand: ClusterCommand = {
   about: "Each source and what became of its copies",
   options: (argv) =>
     waitOptions(planningOptions(kubectlOptions(argv)), "until everything is current")
-      .option("failing", {
-        type: "boolean",
-        describe: "only sources with something that somebody has to look at",
-      })
+      .option("failing", switchFlag("only sources with something that somebody has to look at"))
       .option("watch", { type: "boolean", alias: "w", describe: "go on, and print what changes" })
       .example("$0 status", "all sources, and what is not as it should be")
       .example("$0 status --failing -o wide", "only what has to be looked at")

@@ -40,7 +40,8 @@ export type ListTerms = {
 
 const FORM = "a YAML mapping, such as secret: NAMESPACE/NAME and a line with to:";
 
-const OBJECT_WORDS: Readonly<Record<string, ListedKind>> = {
+/** The word of an entry for an object of each kind. */
+export const OBJECT_WORDS: Readonly<Record<string, ListedKind>> = {
   secret: "Secret",
   configMap: "ConfigMap",
 };

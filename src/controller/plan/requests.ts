@@ -16,7 +16,7 @@ import {
   PREFIX,
   type CopyMark,
 } from "../annotations/vocabulary.ts";
-import { type Ref, refText } from "../../text/names.ts";
+import { apiVersionOf, type Ref, refText } from "../../text/names.ts";
 import type { Desired, Action, CopyAction, Fill } from "../model/actions.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -119,7 +119,7 @@ function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload
     annotations: withoutNulls(annotationsOf({ namespace, name }, content, payload)),
   };
   const body = {
-    apiVersion: "v1",
+    apiVersion: apiVersionOf(KINDS[content.source.kind].resource),
     kind: content.source.kind,
     metadata,
     ...(KINDS[content.source.kind].types ? { type: desiredCopy.type } : {}),

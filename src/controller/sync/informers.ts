@@ -8,8 +8,7 @@ import { isWatched, type ObjectKind } from "../model/kinds.ts";
 import { objectOf } from "../model/unstructured.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { Clock } from "../../kube/time/clock.ts";
-import type { InformerOptions } from "../../kube/cache/informer-options.ts";
-import { Informer } from "../../kube/cache/informer.ts";
+import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import { ObjectTable, type SharedTable } from "../../kube/store/object-table.ts";
 import type { Stored } from "../../kube/store/stored.ts";
@@ -122,8 +121,9 @@ export function createInformers(
         metrics: metrics.watch(plural),
         ...toldBy(lines, plural),
       });
-      if (onListedAgain) informer.store.whenReplaced(onListedAgain);
-      if (onShown) informer.store.whenShown((old, now) => onShown(kind, old, now));
+      const shown =
+        onShown && ((old?: CachedObject, now?: CachedObject) => onShown(kind, old, now));
+      informer.store.listen({ replaced: onListedAgain, shown });
       return informer;
     };
     if (!deps.onlyNames) {
@@ -150,7 +150,7 @@ export function createInformers(
     single: only === undefined ? undefined : { name: only, onReads: deps.onNamespaceReads },
     ...toldBy(lines, NAMESPACES.plural),
   });
-  if (onListedAgain) namespaces.store.whenReplaced(onListedAgain);
+  namespaces.store.listen({ replaced: onListedAgain });
   const objects = new Map(
     contexts.map((context) => [context.kind.kind, objectsOf(context)] as const),
   );

@@ -16,8 +16,7 @@ import {
 } from "../observed/list-state.ts";
 import { readList, type ListObject } from "../observed/read-list.ts";
 import { whenDenied } from "../../kube/cache/access.ts";
-import type { InformerOptions } from "../../kube/cache/informer-options.ts";
-import { Informer } from "../../kube/cache/informer.ts";
+import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
 import { CONFIG_MAPS } from "../../kube/rest/resource.ts";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
 import { finishInTurns } from "../../kube/time/turns.ts";

@@ -1,5 +1,7 @@
 // The first steps of every command that judges a cluster: connect, find the settings, read the cluster
 // once.
+import type { ClusterState } from "../../controller/model/cluster.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { Connection } from "../kubectl/connection.ts";
@@ -97,6 +99,18 @@ export function tellUnknown(
 ): boolean {
   for (const line of unknown) stderr.write(`secretcast: ${line}\n`);
   return unknown.length === 0;
+}
+
+/** The state of a kind. Throws a UsageError where that kind takes no part. */
+export function stateOfKind(
+  { clusterStates }: Pick<ReadCluster, "clusterStates">,
+  kind: ObjectKind,
+): ClusterState {
+  const clusterState = clusterStates.find((each) => each.kind === kind);
+  if (clusterState) return clusterState;
+  throw new UsageError(
+    `${kind}s take no part without --config-maps: neither this command nor the controller that was found has that flag of \`run\``,
+  );
 }
 
 /** The error for two flags that contradict each other. */

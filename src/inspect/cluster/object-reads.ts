@@ -3,7 +3,7 @@ import { nameSelector } from "../../kube/cache/list-scope.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import { NAMESPACES, resourcePath, type Resource } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
@@ -109,12 +109,15 @@ export class ObjectReads {
     });
   }
 
-  /** Counts the Secrets for the progress line. */
+  /** Counts the objects for the progress line. */
   async #count(): Promise<void> {
     if (this.#counted) return;
     this.#counted = true;
     try {
-      this.#progress.expect(await countObjects(this.#client, SECRETS, this.#signal));
+      const counts = this.#builder.kinds.map((kind) =>
+        countObjects(this.#client, KINDS[kind].resource, this.#signal),
+      );
+      this.#progress.expect((await Promise.all(counts)).reduce((sum, count) => sum + count, 0));
     } catch {
       // It is reported without a total.
     }

@@ -7,9 +7,10 @@ import { UsageError, type Config } from "../../controller/settings/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
 import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { NAMESPACES } from "../../kube/rest/resource.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
-import type { FileObject } from "../files/file-objects.ts";
+import { isObjectOf, type FileObject } from "../files/file-objects.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 import { ALL_RIGHTS } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
@@ -153,8 +154,8 @@ function takesPart({ kind }: Placed, { kinds }: Config): boolean {
 }
 
 /** The source list, which is read whatever kinds take part. */
-function isList({ kind, ref }: Placed, { sourceList, ownNamespace }: Config): boolean {
-  return kind === "ConfigMap" && ref.namespace === ownNamespace && ref.name === sourceList;
+function isList(placed: Placed, { sourceList: name, ownNamespace: namespace }: Config): boolean {
+  return name !== undefined && keyOf(placed) === placeKey("ConfigMap", { namespace, name });
 }
 
 function listIn(
@@ -171,9 +172,8 @@ function listIn(
 }
 
 function placedOf(raw: Fields, where: string, namespace: string): Placed | undefined {
-  if (raw["apiVersion"] !== "v1") return undefined;
-  if (raw["kind"] === "Namespace") return { kind: "Namespace", ...namespaceOf(raw, where) };
-  const kind = OBJECT_KINDS.find((each) => each === raw["kind"]);
+  if (isObjectOf(NAMESPACES, raw)) return { kind: "Namespace", ...namespaceOf(raw, where) };
+  const kind = OBJECT_KINDS.find((each) => isObjectOf(KINDS[each].resource, raw));
   return kind && { kind, ...objectOfKind(kind, raw, where, namespace) };
 }
 

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, normalize } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
+import { apiVersionOf } from "../../text/names.ts";
 import { isRecord } from "../../kube/json.ts";
 import { documentsOf, type FileDocument } from "./yaml-documents.ts";
 
@@ -235,4 +236,12 @@ async function textOf(stdin: Input): Promise<string> {
   return Buffer.concat(chunks)
     .toString("utf8")
     .replace(/^\ufeff/, "");
+}
+
+/** Whether an object names this kind, group and version. */
+export function isObjectOf(
+  resource: { readonly group: string; readonly version: string; readonly kind: string },
+  { apiVersion, kind }: FileObject["raw"],
+): boolean {
+  return kind === resource.kind && apiVersion === apiVersionOf(resource);
 }

@@ -37,30 +37,32 @@ export function kubectlOptions(argv: Argv): Argv {
   return (
     argv
       .option("kubeconfig", {
-        ...text("path to a kubeconfig, as kubectl finds it"),
+        ...textFlag("path to a kubeconfig, as kubectl finds it"),
         group: CLUSTER,
       })
-      .option("context", { ...text("context of the kubeconfig to use"), group: CLUSTER })
-      .option("as", { ...text("who to be for this: a user or service account"), group: CLUSTER })
-      .option("as-group", { ...text("group to be in for this; repeatable"), group: CLUSTER })
+      .option("context", { ...textFlag("context of the kubeconfig to use"), group: CLUSTER })
+      .option("as", {
+        ...textFlag("who to be for this: a user or service account"),
+        group: CLUSTER,
+      })
+      .option("as-group", { ...textFlag("group to be in for this; repeatable"), group: CLUSTER })
       .option("request-timeout", {
-        ...text("how long one request may take, like 30s; 0: as long as it does by itself"),
+        ...textFlag("how long one request may take, like 30s; 0: as long as it does by itself"),
         group: CLUSTER,
       })
-      .option("namespace", { ...text("only this namespace"), alias: "n", group: PRINTING })
+      .option("namespace", { ...textFlag("only this namespace"), alias: "n", group: PRINTING })
       .option("all-namespaces", {
-        type: "boolean",
+        ...switchFlag("every namespace, whatever -n says"),
         alias: "A",
-        describe: "every namespace, whatever -n says",
         group: PRINTING,
       })
       .option("selector", {
-        ...text("only sources whose labels match, like app=web,tier!=test"),
+        ...textFlag("only sources whose labels match, like app=web,tier!=test"),
         alias: "l",
         group: PRINTING,
       })
       .option("output", {
-        ...text("wide, json, yaml or name; else a table"),
+        ...textFlag("wide, json, yaml or name; else a table"),
         alias: "o",
         group: PRINTING,
       })
@@ -68,16 +70,25 @@ export function kubectlOptions(argv: Argv): Argv {
       // yargs reads --no-headers as the opposite of this.
       .option("headers", { type: "boolean", hidden: true })
       .option("exit-code", {
-        type: "boolean",
+        ...switchFlag("--exit-code=false: 0 where it would be 2"),
         default: true,
-        describe: "--exit-code=false: 0 where it would be 2",
         group: PRINTING,
       })
   );
 }
 
-function text(describe: string): { type: "string"; describe: string; requiresArg: true } {
+/** A flag whose value is a text. */
+export function textFlag(describe: string): {
+  type: "string";
+  describe: string;
+  requiresArg: true;
+} {
   return { type: "string", describe, requiresArg: true };
+}
+
+/** A flag that is given or not. */
+export function switchFlag(describe: string): { type: "boolean"; describe: string } {
+  return { type: "boolean", describe };
 }
 
 /** `formats`: further values of `-o` that the command prints by itself. They are read as a table. */

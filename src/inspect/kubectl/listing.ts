@@ -1,6 +1,7 @@
 // Prints the result of a command in the format of `-o`. Data is written to stdout. json and yaml print one
 // List of this program's own kind, whose version changes when a field does.
 import { dump } from "js-yaml";
+import { KINDS } from "../../controller/model/kinds.ts";
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { painter, tableLines, type Column } from "./table.ts";
@@ -58,6 +59,21 @@ type NamedItem = {
 export function kubectlName({ resource, namespace, name }: NamedItem): string {
   return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
 }
+
+/** The columns of the object itself. Its resource is shown where there is more than one. */
+export function objectColumns<T extends NamedItem>(items: readonly T[]): readonly Column<T>[] {
+  const mixed = items.some(({ resource }) => resource !== KINDS.Secret.resource.plural);
+  return [
+    ...(mixed ? [RESOURCE_COLUMN] : []),
+    { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+    { header: "NAME", cell: ({ name }) => name },
+  ];
+}
+
+export const RESOURCE_COLUMN: Column<Pick<NamedItem, "resource">> = {
+  header: "RESOURCE",
+  cell: ({ resource }) => resource,
+};
 
 /** As kubectl writes YAML: no anchors, no folded lines. */
 export function yamlText(value: unknown): string {

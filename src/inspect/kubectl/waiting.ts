@@ -4,17 +4,15 @@ import { UsageError } from "../../controller/settings/config.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";
-import { lastText, type Given } from "./kubectl-flags.ts";
+import { lastText, type Given, textFlag } from "./kubectl-flags.ts";
 
 const USUAL_WAIT = "30s";
 
 /** `until`: what is waited for. */
 export function waitOptions(argv: Argv, until: string): Argv {
-  return argv.option("wait", { type: "boolean", describe: until }).option("timeout", {
-    type: "string",
-    requiresArg: true,
-    describe: `with --wait: how long at most [default: ${USUAL_WAIT}]`,
-  });
+  return argv
+    .option("wait", { type: "boolean", describe: until })
+    .option("timeout", textFlag(`with --wait: how long at most [default: ${USUAL_WAIT}]`));
 }
 
 /** The longest wait in milliseconds. Undefined without --wait. */

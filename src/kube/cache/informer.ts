@@ -18,6 +18,8 @@ import { nextTurn } from "../time/turns.ts";
 import { nameSelector } from "./list-scope.ts";
 import type { LiveEvent } from "./watch.ts";
 
+export type { InformerOptions } from "./informer-options.ts";
+
 const NOTIFICATIONS_BETWEEN_YIELDS = 1000;
 const SHORTEST_RESYNC_MS = 1000;
 
@@ -43,7 +45,9 @@ export class Informer<T extends Stored> {
       : options.fieldSelector;
     this.#options = options;
     this.store = shared ? Store.sharing(clock, shared) : new Store(clock);
-    this.store.whenExpired((change) => this.#handlers.dispatch(change, !this.#synced));
+    this.store.listen({
+      expired: (change) => this.#handlers.dispatch(change, !this.#synced),
+    });
     this.#handlers = new EventHandlers((error) => {
       this.#report(error);
       options.metrics?.handlerFailed();

@@ -12,6 +12,8 @@ import { SincePlan } from "./since-plan.ts";
 import { WaitingWrites, type Fit } from "./waiting-writes.ts";
 import { WritePace } from "./write-pace.ts";
 
+export type { WriteEnd } from "./pooled-write.ts";
+
 // A write that must make room is aborted this much later, because its answer may be on its way.
 const LAST_CHANCE_MS = 20;
 

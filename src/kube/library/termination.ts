@@ -5,6 +5,7 @@
 export function terminationSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (): void => {
+    // The outcome of requests in flight is unknown, but none is half-written.
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
   };

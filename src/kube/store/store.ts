@@ -13,15 +13,14 @@ import {
   storeKey,
   type ObjectKey,
   type StoreChange,
+  type StoreListeners,
   type Stored,
 } from "./stored.ts";
 import { compareVersions } from "../rest/resource.ts";
 
 /** The objects of one informer by namespace and name, with indices. Objects are read only. */
 export class Store<T extends Stored> {
-  #onExpired: (change: StoreChange<T>) => void = () => undefined;
-  #onReplace: (() => void) | undefined;
-  #onShown: ((old: T | undefined, now: T | undefined) => void) | undefined;
+  readonly #listeners: StoreListeners<T> = {};
   #table = new ObjectTable<T>();
   /** The one name of its objects. Undefined: the store has the table for itself. */
   #only: string | undefined;
@@ -132,29 +131,11 @@ export class Store<T extends Stored> {
   // The rest is for the informer alone: it takes what the watch reports and returns what handlers must receive.
 
   /**
-   * Calls `listener` when the watch did not confirm one of our writes within five minutes and the store
-   * therefore changes. The change is from the shown state to the state of the watch.
+   * Each event has one listener.
    * @internal
    */
-  whenExpired(listener: (change: StoreChange<T>) => void): void {
-    this.#onExpired = listener;
-  }
-
-  /**
-   * Calls `listener` at each change of what the store shows, whatever caused it: the watch, our own write, or
-   * the end of its five minutes.
-   * @internal
-   */
-  whenShown(listener: (old: T | undefined, now: T | undefined) => void): void {
-    this.#onShown = listener;
-  }
-
-  /**
-   * Calls `listener` before each later list replaces the content. It may be of another history: etcd was restored.
-   * @internal
-   */
-  whenReplaced(listener: () => void): void {
-    this.#onReplace = listener;
+  listen(listeners: StoreListeners<T>): void {
+    Object.assign(this.#listeners, listeners);
   }
 
   /**
@@ -197,7 +178,7 @@ export class Store<T extends Stored> {
    */
   replace(items: readonly T[], version: string): readonly StoreChange<T>[] {
     this.#expire();
-    this.#onReplace?.();
+    this.#listeners.replaced?.();
     // The server's history changed. It does not contain our writes and will not reach their versions.
     if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
     const listed = new Map(items.map((item) => [storeKey(item), item]));
@@ -268,13 +249,13 @@ export class Store<T extends Stored> {
       const shown = this.get(entry.namespace, entry.name);
       this.#settle(entry);
       const change = changeOf(shown, entry.base, { finalStateUnknown: true });
-      if (change) this.#onExpired(change);
+      if (change) this.#listeners.expired?.(change);
     }
   }
 
   #show(at: ObjectKey, object: T | undefined): void {
     const old = this.#table.set(at, object);
     this.#size += Number(object !== undefined) - Number(old !== undefined);
-    this.#onShown?.(old, object);
+    this.#listeners.shown?.(old, object);
   }
 }

@@ -24,6 +24,22 @@ export type StoreChange<T> =
       readonly ownWrite: boolean;
     };
 
+/** Who is called at what happens to a store. */
+export type StoreListeners<T> = {
+  /**
+   * The watch did not confirm one of our writes within five minutes and the store therefore changes: from the
+   * shown state to the state of the watch.
+   */
+  readonly expired?: ((change: StoreChange<T>) => void) | undefined;
+  /**
+   * What the store shows has changed, whatever caused it: the watch, our own write, or the end of its five
+   * minutes.
+   */
+  readonly shown?: ((old: T | undefined, now: T | undefined) => void) | undefined;
+  /** A later list is about to replace the content. It may be of another history: etcd was restored. */
+  readonly replaced?: (() => void) | undefined;
+};
+
 /** Where an object is. */
 export type ObjectKey = Pick<Stored, "namespace" | "name">;
 

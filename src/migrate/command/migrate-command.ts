@@ -1,6 +1,6 @@
 // Declares the `secretcast migrate` command. migrate.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
-import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlOptions, switchFlag, textFlag } from "../../inspect/kubectl/kubectl-flags.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
 const GROUP = "The move:";
@@ -11,71 +11,57 @@ export const migrateCommand: ClusterCommand = {
   options: (argv) =>
     planningOptions(kubectlOptions(argv))
       .option("from", {
-        type: "string",
-        requiresArg: true,
-        describe:
+        ...textFlag(
           "reflector, replicator, kubed, clustersecret, kyverno, projection or external-secrets",
+        ),
         group: GROUP,
       })
       .option("filename", {
-        type: "string",
-        alias: "f",
-        requiresArg: true,
-        describe:
+        ...textFlag(
           "look at files instead of a cluster: a file, a folder or - for stdin, YAML or JSON; repeatable",
+        ),
+        alias: "f",
         group: GROUP,
       })
       .option("recursive", {
-        type: "boolean",
+        ...switchFlag("with -f: the folders of a folder too"),
         alias: "R",
-        describe: "with -f: the folders of a folder too",
         group: GROUP,
       })
       .option("write", { type: "boolean", describe: "do it; else it is only shown", group: GROUP })
-      .option("yes", {
-        type: "boolean",
-        alias: "y",
-        describe: "with --write: do not ask first",
-        group: GROUP,
-      })
+      .option("yes", { ...switchFlag("with --write: do not ask first"), alias: "y", group: GROUP })
       .option("adopt-drifted", {
-        type: "string",
-        requiresArg: true,
-        describe:
+        ...textFlag(
           "NAMESPACE/NAME of a copy to adopt although it is not surely a correct one; repeatable",
+        ),
         group: GROUP,
       })
       .option("by-list", {
-        type: "boolean",
-        describe:
+        ...switchFlag(
           "enter sources that something else makes into the source list, and write none of them",
+        ),
         group: GROUP,
       })
       .option("cleanup", {
-        type: "boolean",
-        describe: "the second step: take the old tool's marks and annotations off what is ours",
+        ...switchFlag(
+          "the second step: take the old tool's marks and annotations off what is ours",
+        ),
         group: GROUP,
       })
       .option("print-patches", {
-        type: "boolean",
-        describe: "print the new annotations as patches for kustomize",
+        ...switchFlag("print the new annotations as patches for kustomize"),
         group: GROUP,
       })
       .option("old-args", {
-        type: "string",
-        requiresArg: true,
-        describe: "the old tool's own flags, where its Deployment is not there to be read",
+        ...textFlag("the old tool's own flags, where its Deployment is not there to be read"),
         group: GROUP,
       })
       .option("new-sources-in", {
-        type: "string",
-        requiresArg: true,
-        describe: "namespace for sources whose data are in no Secret; the controller's own",
+        ...textFlag("namespace for sources whose data are in no Secret; the controller's own"),
         group: GROUP,
       })
       .option("although-running", {
-        type: "boolean",
-        describe: "write although a Pod runs the old tool, or Pods may not be listed",
+        ...switchFlag("write although a Pod runs the old tool, or Pods may not be listed"),
         group: GROUP,
       })
       .example("$0 migrate --from reflector", "what a move would do, written nowhere")

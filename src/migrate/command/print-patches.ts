@@ -3,7 +3,9 @@
 import type { Migration } from "../moves/migration.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
-import { objectTitle } from "../oldtools/copied-kinds.ts";
+import { apiVersionOf } from "../../text/names.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import { copiedKind, objectTitle } from "../oldtools/copied-kinds.ts";
 import { yamlText } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 
@@ -31,24 +33,26 @@ export function printPatches(
     // In a repository a mirror is empty, so it differs from its source.
     const isMirror = pulls && (state === "adoptable" || (inFiles && state === "drifted"));
     if (!isMirror || named === undefined) continue;
-    const { kind, namespace, name } = object;
+    const { namespace, name } = object;
     const metadata = { name, namespace, annotations: { [annotationKey("from")]: named } };
-    stdout.write(document({ apiVersion: "v1", kind, metadata }));
+    stdout.write(document(patchFor(object, metadata)));
   }
 }
 
 function patchOf({ place, object, annotations }: MovedSource): unknown {
   const certificate = object?.annotations["cert-manager.io/certificate-name"];
-  const { kind, namespace, name } = place;
-  if (certificate === undefined) {
-    return { apiVersion: "v1", kind, metadata: { name, namespace, annotations } };
-  }
+  const { namespace, name } = place;
+  if (certificate === undefined) return patchFor(place, { name, namespace, annotations });
   return {
     apiVersion: "cert-manager.io/v1",
     kind: "Certificate",
     metadata: { name: certificate, namespace },
     spec: { secretTemplate: { annotations } },
   };
+}
+
+function patchFor({ kind }: { readonly kind: string }, metadata: object): object {
+  return { apiVersion: apiVersionOf(KINDS[copiedKind(kind)].resource), kind, metadata };
 }
 
 function document(patch: unknown): string {

@@ -6,9 +6,10 @@ import { isListed, type MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
 import { copiedKind, objectTitle } from "../oldtools/copied-kinds.ts";
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import { toolOwners, type OldSource, type OldTool } from "../oldtools/old-tool.ts";
-import { refText } from "../../text/names.ts";
+import { apiVersionOf, refText } from "../../text/names.ts";
 import {
   annotationKey,
   MANAGED_BY_LABEL,
@@ -28,7 +29,7 @@ export type MoveRequest = {
   /** For people: "annotate Secret a/b". */
   readonly what: string;
   readonly method: "POST" | "PATCH";
-  readonly kind: "Secret" | "Namespace" | "ConfigMap";
+  readonly kind: ObjectKind | "Namespace";
   readonly namespace: string | undefined;
   readonly name: string;
   readonly contentType: "application/json" | "application/json-patch+json";
@@ -75,6 +76,8 @@ export function namespaceRequest({
   };
 }
 
+const LIST_VERSION = apiVersionOf(KINDS.ConfigMap.resource);
+
 /** All entries in one request. Undefined when there is nothing to write. */
 export function listRequest(
   { ref, present }: MoveList,
@@ -84,7 +87,7 @@ export function listRequest(
   const data = Object.fromEntries(entries.map(({ key, text }) => [key, text]));
   const what = `put ${entries.length} entries into the source list ${refText(ref)}`;
   if (!present) {
-    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: ref, data };
+    const body = { apiVersion: LIST_VERSION, kind: "ConfigMap", metadata: ref, data };
     const contentType = "application/json";
     return { what, method: "POST", kind: "ConfigMap", ...ref, contentType, body };
   }

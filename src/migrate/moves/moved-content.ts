@@ -9,6 +9,7 @@ import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
 import { problemText } from "../../controller/annotations/rules.ts";
 import type { Desired } from "../../controller/model/actions.ts";
 import type { SourcePayload } from "../../controller/model/cluster.ts";
+import { apiVersionOf } from "../../text/names.ts";
 import { KINDS, rulesOf, type ObjectKind } from "../../controller/model/kinds.ts";
 import { readObject } from "../../controller/observed/read-object.ts";
 import type { StringMap } from "../../text/string-map.ts";
@@ -44,7 +45,7 @@ type Identity = KindPlace & Partial<Pick<OldObject, "uid" | "resourceVersion">>;
 function bodyOf({ kind, ...identity }: Identity, content: OldContent, added: StringMap): unknown {
   const { labels, annotations, type, immutable, data } = content;
   return {
-    apiVersion: "v1",
+    apiVersion: apiVersionOf(KINDS[kind].resource),
     kind,
     metadata: { ...identity, labels, annotations: { ...annotations, ...added } },
     ...(KINDS[kind].types ? { type } : {}),

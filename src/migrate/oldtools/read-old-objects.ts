@@ -1,8 +1,9 @@
 // Reads what another tool left behind for the planner of a move. Any field may be absent or have the wrong type,
 // and nothing here throws.
-import { refText, type Ref } from "../../text/names.ts";
+import { apiVersionOf, refText, type Ref } from "../../text/names.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
-import { entriesOf, KINDS, typeOf } from "../../controller/model/kinds.ts";
+import { copiedKind } from "./copied-kinds.ts";
+import { entriesOf, KINDS, OBJECT_KINDS, typeOf } from "../../controller/model/kinds.ts";
 import { SecretData } from "../../controller/model/secret-data.ts";
 import {
   fields,
@@ -37,7 +38,7 @@ export function readOldCluster(
     if (apiVersion !== undefined && apiVersion !== API_VERSIONS[stringOf(kind)]) continue;
     if (kind === "Namespace") addIf(read.namespaces, readOldNamespace(raw));
     else if (kind === "Secret") addIf(read.secrets, readOldObject(raw));
-    else if (OTHER_KINDS.has(stringOf(kind))) {
+    else if (Object.hasOwn(API_VERSIONS, stringOf(kind))) {
       const object = readOldObject(raw);
       addIf(read.others, object);
       const isList = kind === "ConfigMap" && listRef && object;
@@ -63,12 +64,10 @@ function customsInOrder(
   return customs.toSorted((a, b) => rankOf(a) - rankOf(b) || (order(a) < order(b) ? -1 : 1));
 }
 
-const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount"]);
 /** Other groups have kinds of the same names. The items of a list have no apiVersion. */
 const API_VERSIONS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(OBJECT_KINDS.map((kind) => [kind, apiVersionOf(KINDS[kind].resource)])),
   Namespace: "v1",
-  Secret: "v1",
-  ConfigMap: "v1",
   ServiceAccount: "v1",
   Role: "rbac.authorization.k8s.io/v1",
   RoleBinding: "rbac.authorization.k8s.io/v1",
@@ -104,7 +103,7 @@ function readOldObject(raw: unknown): OldObject | undefined {
     deleting: stringOf(metadata.deletionTimestamp) !== "",
     labels: stringsOf(labels),
     annotations: stringsOf(annotations),
-    type: typeOf(kind === "ConfigMap" ? KINDS.ConfigMap : KINDS.Secret, object),
+    type: typeOf(KINDS[copiedKind(stringOf(kind))], object),
     immutable: object.immutable === true,
     data: dataOf(raw),
     texts: kind === "ConfigMap" ? stringsOf(object.data) : {},
@@ -128,13 +127,13 @@ function readOwner(raw: unknown): OldOwner {
 // The manifest of a Secret may contain plain text that the API server would encode as base64.
 function dataOf(raw: unknown): SecretData {
   const { kind, data, stringData } = fields(raw);
-  if (kind === "ConfigMap")
-    return new SecretData(KINDS.ConfigMap, entriesOf(KINDS.ConfigMap, objectOf(raw)));
-  if (kind !== "Secret") return new SecretData(KINDS.Secret, {});
+  const rules = KINDS[copiedKind(stringOf(kind))];
+  if (rules.kind !== kind) return new SecretData(rules, {});
+  if (kind !== "Secret") return new SecretData(rules, entriesOf(rules, objectOf(raw)));
   const plain = Object.entries(stringsOf(stringData)).map(
     ([key, value]) => [key, Buffer.from(value).toString("base64")] as const,
   );
-  return new SecretData(KINDS.Secret, { ...stringsOf(data), ...Object.fromEntries(plain) });
+  return new SecretData(rules, { ...stringsOf(data), ...Object.fromEntries(plain) });
 }
 
 function readOldNamespace(raw: unknown): OldNamespace | undefined {

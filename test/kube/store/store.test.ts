@@ -274,7 +274,7 @@ test("LV-14 after five minutes the watch's word counts again", async () => {
   const clock = new FakeClock();
   const told: (string | undefined)[] = [];
   const s = new Store<Thing>(clock);
-  s.whenExpired((change) => told.push(said(change)));
+  s.listen({ expired: (change) => void told.push(said(change)) });
   s.replace([thing("x", 1), thing("y", 2)], "2");
   s.recordWrite(thing("x", 10));
   s.recordWrite(thing("made", 11));

@@ -2,7 +2,11 @@
 // adds text. The result is reported as a diff.
 import { isMap, isScalar, isSeq, parseAllDocuments, type YAMLMap } from "yaml";
 import { UsageError } from "../../../controller/settings/config.ts";
+import { apiVersionOf } from "../../../text/names.ts";
+import { KINDS } from "../../../controller/model/kinds.ts";
+import { NAMESPACES } from "../../../kube/rest/resource.ts";
 import type { StringMap } from "../../../text/string-map.ts";
+import { copiedKind } from "../../oldtools/copied-kinds.ts";
 
 /** Keyed by "KIND NAMESPACE/NAME". The namespace of a Namespace is "". */
 export type ManifestEdits = ReadonlyMap<string, StringMap>;
@@ -131,8 +135,11 @@ function* objectsIn(contents: unknown, inherited?: string): Generator<Found> {
 
 function nameOf(object: YAMLMap, kind: string | undefined, otherwise: string): string | undefined {
   const metadata = object.get("metadata");
+  const version = apiVersionOf(
+    kind === NAMESPACES.kind ? NAMESPACES : KINDS[copiedKind(String(kind))].resource,
+  );
   // Other groups have kinds of the same names. The items of a list have no apiVersion.
-  if (!isMap(metadata) || (object.get("apiVersion") ?? "v1") !== "v1") return undefined;
+  if (!isMap(metadata) || (object.get("apiVersion") ?? version) !== version) return undefined;
   const own = metadata.get("namespace");
   const namespace = kind === "Namespace" ? "" : typeof own === "string" ? own : otherwise;
   return `${String(kind)} ${namespace}/${String(metadata.get("name"))}`;
