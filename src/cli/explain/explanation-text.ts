@@ -9,6 +9,7 @@ import type { Explanation } from "../explanation/explain.ts";
 import { awaitsRemoval, type WaysOut } from "../explanation/ways-out.ts";
 import { groupPlaces, type PlaceGroup } from "../explanation/place-groups.ts";
 import { METRIC_STATE } from "../../controller/model/verdicts.ts";
+import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import {
   painter,
@@ -186,21 +187,7 @@ function* wayLines(ways: readonly WaysOut[]): Generator<string> {
   if (ways.length > MOST_WAYS) yield `\nand ${ways.length - MOST_WAYS} more sources\n`;
 }
 
-function colourOf(verdict: ExplainedVerdict): Colour | undefined {
-  if (verdict === "unknown") return "yellow";
-  switch (METRIC_STATE[verdict]) {
-    case "current":
-      return "green";
-    case "pending":
-      return "yellow";
-    case "conflict":
-    case "failed":
-      return "red";
-    case "held":
-    case "paused":
-    case "frozen":
-      return "cyan";
-    case undefined:
-      return "grey";
-  }
+function colourOf(verdict: ExplainedVerdict): Colour {
+  const state = verdict === "unknown" ? verdict : METRIC_STATE[verdict];
+  return state === undefined ? "grey" : STATE_COLOURS[state];
 }

@@ -1,37 +1,30 @@
 // A plan as text: the table's columns, the colours of verdicts, and the lines around the table.
+import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
 import { objectColumns, RESOURCE_COLUMN } from "../../inspect/kubectl/listing.ts";
 import { whenText } from "../../controller/settings/due-text.ts";
-import { METRIC_STATE, VERDICTS, type Plan } from "../../controller/model/verdicts.ts";
+import {
+  METRIC_STATE,
+  VERDICTS,
+  type Plan,
+  type Verdict,
+} from "../../controller/model/verdicts.ts";
 import { type Colour, type Column } from "../../inspect/kubectl/table.ts";
 import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 import { diffText } from "./content-diff.ts";
 import { isChange, isRemoval, type ItemVerdict, type PlanItem } from "./plan-items.ts";
 
-/** Green means created, yellow changed, red removed or failed. Everything else is unchanged. */
+/** Verdicts with a colour other than that of their state: what is created, and what is lost. */
+const OWN_COLOURS: Readonly<Partial<Record<Verdict, Colour>>> = {
+  create: "green",
+  delete: "red",
+  release: "red",
+};
+
 export function verdictColour(verdict: ItemVerdict): Colour {
-  switch (verdict) {
-    case "create":
-    case "current":
-      return "green";
-    case "update":
-    case "replace":
-    case "adopt":
-    case "wait":
-    case "unknown":
-      return "yellow";
-    case "delete":
-    case "release":
-    case "conflict":
-    case "backoff":
-    case "refused":
-      return "red";
-    case "held":
-    case "paused":
-    case "frozen":
-      return "cyan";
-    case "skip":
-      return "grey";
-  }
+  if (verdict === "refused") return "red";
+  if (verdict === "unknown") return STATE_COLOURS.unknown;
+  const state = METRIC_STATE[verdict];
+  return OWN_COLOURS[verdict] ?? (state === undefined ? "grey" : STATE_COLOURS[state]);
 }
 
 export function planColumns(items: readonly PlanItem[]): readonly Column<PlanItem>[] {

@@ -1,5 +1,6 @@
 // A status as text: sources by outcome, then problems with their reasons.
 import { objectColumns } from "../../inspect/kubectl/listing.ts";
+import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
 import { listed } from "../../text/listed.ts";
 import { dueText } from "../../controller/settings/due-text.ts";
 import { NOWHERE_TEXT } from "../../controller/model/removal-holds.ts";
@@ -11,14 +12,7 @@ import type { StatusItem, StatusOutcome } from "./status-items.ts";
 const COLOURS: Readonly<Record<RowState | "unknown", Colour>> = {
   refused: "red",
   nowhere: "red",
-  failed: "red",
-  conflict: "red",
-  held: "cyan",
-  frozen: "cyan",
-  paused: "cyan",
-  unknown: "yellow",
-  pending: "yellow",
-  current: "green",
+  ...STATE_COLOURS,
 };
 
 // The others are rare.

@@ -6,10 +6,10 @@ import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import {
   CONFIG_MAPS,
   NAMESPACES,
-  SECRETS,
   type KubeObject,
   type Resource,
 } from "../../kube/rest/resource.ts";
@@ -23,13 +23,11 @@ const BESIDES: readonly Resource[] = [
   { ...RBAC, plural: "roles", kind: "Role" },
   { ...RBAC, plural: "rolebindings", kind: "RoleBinding" },
 ];
-// Helm releases are never sources, and there are many of them.
-const NO_RELEASES = "type!=helm.sh/release.v1";
-/** The kinds that can move. */
-const MOVING: readonly ListScope[] = [
-  { resource: SECRETS, fieldSelector: NO_RELEASES },
-  { resource: CONFIG_MAPS },
-];
+/** The kinds that can move, without the objects that are never sources. */
+const MOVING: readonly ListScope[] = OBJECT_KINDS.map((kind) => {
+  const { resource, fieldSelector } = KINDS[kind];
+  return { resource, fieldSelector };
+});
 
 export type OldClusterObjects = {
   readonly objects: readonly unknown[];
