@@ -8,6 +8,7 @@ import { FLAGS, type Flag } from "../src/controller/settings/flags.ts";
 import { SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
 import { parseDuration, parseSize } from "../src/controller/settings/units.ts";
 import { COMPONENTS, keyOf } from "./support/documents/components.ts";
+import { readManifest } from "./support/programs/packed-project.ts";
 
 const read = (file: string) =>
   readFileSync(new URL(`../manifests/chart/${file}`, import.meta.url), "utf8");
@@ -20,9 +21,7 @@ type Schema = {
 const schema: Schema = JSON.parse(read("values.schema.json"));
 
 test("the chart has the version of the program, and installs it", () => {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-  );
+  const { version } = readManifest();
   const chart = loadYaml<{ version: string; appVersion: string }>(read("Chart.yaml"));
   assert.deepEqual([chart.version, chart.appVersion], [version, version]);
 });

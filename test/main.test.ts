@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import type { FlagValues } from "../src/controller/settings/config.ts";
 import { parseDuration } from "../src/controller/settings/units.ts";
@@ -10,6 +9,7 @@ import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/time/eventually.ts";
 import { runWords } from "./support/programs/controller-process.ts";
 import { openScene, type Scene } from "./support/scenes/scene.ts";
+import { readManifest } from "./support/programs/packed-project.ts";
 
 function program(
   t: TestContext,
@@ -114,7 +114,7 @@ test("the first line of the log has the version and every setting that decides o
   const { child, ended, stdout } = program(t, scene, { flags });
   await eventually("it starts", () => stdout().includes("\n"));
   const line: unknown = JSON.parse(stdout().split("\n")[0] ?? "");
-  const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
+  const { version } = readManifest();
   const wanted = {
     msg: "starting secretcast",
     version,

@@ -24,6 +24,7 @@ import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid } from "../src/controller/desired/copy.ts";
 import { marksOf } from "../src/controller/observed/read-copy.ts";
 import { folderOf } from "./support/programs/folder.ts";
+import { readManifest } from "./support/programs/packed-project.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
@@ -136,9 +137,7 @@ test("the pod has requests and limits, except of CPU, and longer than the progra
 test("the pod runs as the controller's service account and the image is this version's", () => {
   assert.equal(pod?.serviceAccountName, "secretcast");
   assert.deepEqual(container?.args, ["run", "--leader-elect"]);
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-  );
+  const { version } = readManifest();
   const image = kustomization.images.find(({ name }) => name === container?.image);
   assert.equal(image?.newTag, version);
 });
@@ -298,9 +297,7 @@ test(
 );
 
 test("the policies of the components say of which version they are, and it is the program's", () => {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-  );
+  const { version } = readManifest();
   const policies = COMPONENTS.flatMap(({ name }) =>
     yamlFiles(`components/${name}/`)
       .filter((file) => file === "policy.yaml")

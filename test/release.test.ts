@@ -15,12 +15,11 @@ import { byTagAlone, unpinnedBases } from "../tools/release/bases.ts";
 import { digestOfArchive, writeLayout } from "../tools/release/oci-layout.ts";
 import { notesOf } from "../tools/release/page.ts";
 import { folderOf } from "./support/programs/folder.ts";
+import { readManifest } from "./support/programs/packed-project.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const folder = folderOf({ after });
-const { version }: { version: string } = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8"),
-);
+const { version } = readManifest();
 const REGISTRY = "registry.example/owner";
 // Where no release is given, and no image need be built: one that holds a file.
 const standIn = join(folder, "image.oci.tar");

@@ -5,12 +5,11 @@ import { loadAllYaml, type KubernetesObject } from "@kubernetes/client-node";
 import { ADMISSION_COMPONENTS, checkAdmission } from "../../../src/cli/check/check-admission.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
+import { readManifest } from "../../support/programs/packed-project.ts";
 
 const { signal } = new AbortController();
 const COMPONENTS = new URL("../../../manifests/components/", import.meta.url);
-const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
-);
+const { version } = readManifest();
 
 /** The policies among the components of the manifests. */
 function shipped(): readonly KubernetesObject[] {
