@@ -195,8 +195,7 @@ class Run {
 
   /** A Lease is lost by right when the API server was away for about as long as one lasts. */
   async #ended(told: string): Promise<void> {
-    const { disturbance, pace, lease } = this.#arena;
-    lease.killed();
+    const { disturbance, pace } = this.#arena;
     const away =
       disturbance.lasted(AWAY_MS, 2 * LEASE_TIMES.leaseDurationMs) || pace.slowestMs() > AWAY_MS;
     if (away && told.includes("lease"))
@@ -217,19 +216,17 @@ class Run {
   }
 
   async #killLeader(): Promise<void> {
-    this.#arena.lease.killed();
     await (await this.#leader())?.kill();
     await this.#somebodyLeads();
   }
 
   async #conclude(): Promise<void> {
-    const { stopTenant, expectations, neighbours, lease } = this.#arena;
+    const { stopTenant, expectations, neighbours } = this.#arena;
     stopTenant();
     await neighbours.rotate();
     await this.#settled(ENDS_WITHIN_MS);
     const until = performance.now() + ENDS_WITHIN_MS;
     while (expectations.ending > 0 && performance.now() < until) await delay(50);
-    lease.killed();
     for (const subject of this.#subjects) {
       const code = await subject.stop();
       if (code !== 0) this.#violations.add("a stop that failed", `exit code ${String(code)}`);

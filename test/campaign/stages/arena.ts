@@ -9,7 +9,6 @@ import { AskedJudge } from "../judges/asked-judge.ts";
 import { everybodyPublishes, type Circumstances } from "../circumstances.ts";
 import { Disturbance } from "../faults/disturbance.ts";
 import { Expectations } from "../judges/expectations.ts";
-import { LeaseWatch } from "../judges/lease-watch.ts";
 import { Neighbours } from "../actors/neighbours.ts";
 import { Pace } from "../judges/pace.ts";
 import { Platform } from "../actors/platform.ts";
@@ -59,7 +58,6 @@ async function furnish(
   const optIn = everybodyPublishes(around);
   const marker = `planted-${randomBytes(12).toString("hex")}-`;
   const pace = new Pace(admin, stop.signal);
-  const lease = new LeaseWatch(admin, violations, stop.signal);
   const writes = new RequestJudge(violations);
   const asked = new AskedJudge(violations);
   proxy.onWrite = (write) => {
@@ -101,7 +99,7 @@ async function furnish(
     stop.abort();
     tenantStop.abort();
     neighbours.stop();
-    await Promise.all([tenant.close(), admission.close(), pace.ended(), lease.ended()]);
+    await Promise.all([tenant.close(), admission.close(), pace.ended()]);
   });
   return {
     ...server,
@@ -109,7 +107,6 @@ async function furnish(
     marker,
     disturbance,
     pace,
-    lease,
     asked,
     writes,
     expectations,
