@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -29,22 +29,25 @@ async function start(file: string, word: string) {
 
 test("there are tools", () => assert.ok(TOOLS.length >= 14, String(TOOLS)));
 
-for (const [name, file] of TOOLS) {
-  test(`npm run ${name} -- --help says how it is used, and does nothing`, async () => {
-    const { stdout, stderr, code } = await start(file, "--help");
-    assert.equal(stderr, "");
-    assert.match(stdout, new RegExp(`npm run ${name}\\b`));
-    assert.doesNotMatch(stdout, /^\/\//m);
-    assert.equal(code, 0);
-  });
+// Beside each other: the last file to begin would else be the last to end.
+describe("each tool", { concurrency: 3 }, () => {
+  for (const [name, file] of TOOLS) {
+    test(`npm run ${name} -- --help says how it is used, and does nothing`, async () => {
+      const { stdout, stderr, code } = await start(file, "--help");
+      assert.equal(stderr, "");
+      assert.match(stdout, new RegExp(`npm run ${name}\\b`));
+      assert.doesNotMatch(stdout, /^\/\//m);
+      assert.equal(code, 0);
+    });
 
-  test(`npm run ${name} with a flag that it does not know names it, and does nothing`, async () => {
-    const { stdout, stderr, code } = await start(file, "--no-such-flag");
-    assert.match(stderr, new RegExp(`^\\S+: .*--no-such-flag.*\n$`));
-    assert.equal(stdout, "");
-    assert.equal(code, 1);
-  });
-}
+    test(`npm run ${name} with a flag that it does not know names it, and does nothing`, async () => {
+      const { stdout, stderr, code } = await start(file, "--no-such-flag");
+      assert.match(stderr, new RegExp(`^\\S+: .*--no-such-flag.*\n$`));
+      assert.equal(stdout, "");
+      assert.equal(code, 1);
+    });
+  }
+});
 
 test("npm run bench -- --help lists every benchmark with its parts", async () => {
   const { stdout } = await start("bench/main.ts", "--help");

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { chaos, IN_MEMORY, replay } from "./chaos.ts";
 import { NEWEST_DRAW } from "./scripts/draw.ts";
 import type { Script } from "./scripts/script.ts";
+import { isBrief } from "../support/time/extent.ts";
 
 const isAgainst = (kind: string) => async (script: Script) => {
   const found = script.steps.some((step) => step.kind === kind);
@@ -14,7 +15,7 @@ test("users, tenants, faults and restarts at random, and all is as the contract 
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? "1");
-  const options = { minutes: 1, seed, draw: NEWEST_DRAW, runs: 10, print };
+  const options = { minutes: 1, seed, draw: NEWEST_DRAW, runs: isBrief ? 4 : 10, print };
   assert.ok(await chaos(options), said.join("\n"));
 });
 

@@ -240,8 +240,13 @@ async function inTheWay(scene: Scene, namespace: string, name: string): Promise<
     ...REFLECTED,
     "reflector.v1.k8s.emberstack.com/reflects": `${scene.source}/${name}`,
   };
-  const peer = name.length % 2 === 0;
-  await scene.api.createSecret(namespace, name, { data: TWO, ...(peer && { annotations }) });
+  const peer = name.length % 2 === 0 && { annotations };
+  const { api, sandbox } = scene;
+  if (sandbox)
+    sandbox.load([
+      { kind: api.kind, metadata: { namespace, name, ...peer }, data: api.encode(TWO) },
+    ]);
+  else await api.createSecret(namespace, name, { data: TWO, ...peer });
 }
 
 function tells(running: Running, words: string): boolean {
