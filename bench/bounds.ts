@@ -70,7 +70,7 @@ function judge(how: How, name: string, program: Program, limit = LIMIT_MIB): voi
 }
 
 async function million(how: How): Promise<void> {
-  const count = how.quick ? 100 : 1000;
+  const count = how.quick ? 10 : 1000;
   const targets = numbered("team", 1000);
   const script = {
     namespaces: ["shared", ...targets],
@@ -93,7 +93,7 @@ async function pulling(how: How): Promise<void> {
   const { api, run } = await stage(how);
   const namespaces = numbered("team", 20);
   for (const name of ["shared", ...namespaces]) await api.createNamespace(name);
-  const count = how.quick ? 200 : 2000;
+  const count = how.quick ? 40 : 2000;
   const value = "x".repeat(250 * KIB);
   const keys = Array.from({ length: 8000 }, (_, at) => `key-${at}`).join();
   const create = (at: number): Promise<unknown> =>
@@ -117,7 +117,7 @@ async function large(how: How): Promise<void> {
   const { api, run } = await stage(how);
   const namespaces = numbered("team", 4);
   for (const name of ["tenant", ...namespaces]) await api.createNamespace(name);
-  const count = how.quick ? 20 : 500;
+  const count = how.quick ? 4 : 500;
   const value = (at: number): string => `${at}.`.padEnd(1024 * KIB, "x");
   const all = Array.from({ length: count }, (_, at) => at);
   await inParallel(all, CONCURRENCY, async (at) => {
@@ -143,7 +143,7 @@ async function large(how: How): Promise<void> {
 /** One source into very many namespaces, updated, ended and made again. */
 async function wide(how: How): Promise<void> {
   const { api, run } = await stage(how);
-  const namespaces = numbered("team", how.quick ? 500 : 10_000);
+  const namespaces = numbered("team", how.quick ? 50 : 10_000);
   await inParallel(["shared", ...namespaces], CONCURRENCY, async (name) => {
     await api.createNamespace(name);
   });

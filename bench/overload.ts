@@ -79,7 +79,7 @@ async function limited(how: How): Promise<void> {
   await overloaded(how, {
     name: "above 100 writes a second",
     sources: how.quick ? 2 : 10,
-    namespaces: how.quick ? 100 : 1000,
+    namespaces: how.quick ? 50 : 1000,
     refuses: (writes) => writes && !bucket.take(performance.now()),
   });
 }
@@ -188,7 +188,7 @@ async function etcdBytes(cluster: RealCluster): Promise<number> {
 
 /** 50 sources for 2,000 namespaces, on a server that is fast enough for them. */
 async function scripted(how: How): Promise<void> {
-  const [count, namespaces] = how.quick ? [20, 100] : [50, 2000];
+  const [count, namespaces] = how.quick ? [5, 40] : [50, 2000];
   const server = await ScriptedServer.start(how, {
     namespaces: ["shared", ...numbered("team", namespaces)],
     secrets: () => sources(count, "team-*,fresh-*"),

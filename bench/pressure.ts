@@ -60,7 +60,7 @@ async function refused(how: How, stage: Stage): Promise<void> {
   const answers = await flooded(how, stage, "refused", async (flood) => {
     await eventually("the flood is refused", () => flood.bulk.refused > 50);
     await cluster.publish("first", "team-*");
-    await delay((how.quick ? 0.5 : 3) * RENEW_DEADLINE_S * 1000);
+    await delay((how.quick ? 0.1 : 3) * RENEW_DEADLINE_S * 1000);
     return { ours: refusals(cluster.access), bulk: flood.bulk, renewals: flood.renewals };
   });
   const ended = performance.now();

@@ -52,7 +52,7 @@ async function cold(how: How): Promise<void> {
   const seen = new CopiesSeen(server);
   const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
   const before = program.cpuMs;
-  await delay(how.quick ? 2000 : 30_000);
+  await delay(how.quick ? 500 : 30_000);
   const waits = await fresh.stop();
   freshFigures(how, waits);
   const cpuMs = (program.cpuMs - before) / waits.length;
@@ -62,7 +62,7 @@ async function cold(how: How): Promise<void> {
 
 /** All copies are to be made; the server takes each write at once. */
 async function fan(how: How, sourcesOfAll: number, limitMiB: number): Promise<void> {
-  const [count, namespaces] = how.quick ? [sourcesOfAll / 5, 100] : [sourcesOfAll, 10_000];
+  const [count, namespaces] = how.quick ? [sourcesOfAll / 10, 20] : [sourcesOfAll, 10_000];
   const targets = numbered("team", namespaces);
   const server = await ScriptedServer.start(how, {
     namespaces: ["shared", ...targets],
