@@ -144,7 +144,7 @@ const MISTAKES: Readonly<Record<string, (scene: Scene, name: string) => Promise<
   "sources that are all deleted": (scene, name) => scene.api.deleteSecret(scene.source, name),
 };
 // Below the copies of one source: a sync may see the second of three sources as deleted before the third.
-const LIMIT = { "delete-limit": "4", "delete-hold": "6m" };
+const LIMIT = { "delete-limit": "4", "delete-hold": "10m" };
 for (const [what, mistake] of Object.entries(MISTAKES))
   test(`S48 ${what} delete nothing before the hold is over, and it is said`, async (t) => {
     const scene = await openScene(t);
@@ -163,8 +163,9 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     await eventually("they are held", () => running.settled()?.states.held === held);
     assert.ok(tells(running, '"held"'));
     const since = clock.monotonic();
-    clock.run(300);
-    await eventually("four minutes have passed", () => clock.monotonic() - since > 240_000);
+    // So fast that a machine that stands still for seconds does not reach the end of the hold.
+    clock.run(100);
+    await eventually("two minutes have passed", () => clock.monotonic() - since > 120_000);
     clock.run(1);
     await source(scene, "fresh");
     for (const namespace of namespaces) await scene.holds(namespace, "fresh", ONE);
@@ -172,7 +173,7 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     const left = [...before].filter(([place, version]) => now.get(place) === version);
     assert.ok(left.length >= held, `${left.length} of ${held} are as they were`);
     clock.run(300);
-    await eventually("the hold is nearly over", () => clock.monotonic() - since > 5 * 60_000);
+    await eventually("the hold is nearly over", () => clock.monotonic() - since > 9 * 60_000);
     // A live read is good for a minute, which at full speed is less than a busy machine takes to use it.
     clock.run(60);
     for (const namespace of namespaces)
