@@ -34,6 +34,8 @@ const ROUND_MS = 500;
 /** Two thirds of the time within which a Lease must be renewed. */
 const AWAY_MS = (2 / 3) * LEASE_TIMES.renewDeadlineMs;
 const LEADS_WITHIN_MS = 40_000;
+/** The longest back-off of a watch is 30 s. */
+const HEARS_WITHIN_MS = 40_000;
 const APART_MS = 1100;
 const SETTLES_WITHIN_MS = 6000;
 const ENDS_WITHIN_MS = 30_000;
@@ -136,7 +138,7 @@ class Run {
       // Life goes on when it is over: what it delays is judged from then.
       await Promise.all([
         ...attack(),
-        disturbance.during(() => fault.begin()).then(() => this.#life(step)),
+        disturbance.during(() => this.#outlast(fault)).then(() => this.#life(step)),
       ]);
     else {
       await fault?.begin();
@@ -144,6 +146,16 @@ class Run {
     }
     await this.#settled(SETTLES_WITHIN_MS);
     await fault?.end();
+  }
+
+  /** Until the controllers watch again. A watch that was cut several times waits for seconds. */
+  async #outlast(fault: Fault): Promise<void> {
+    await fault.begin();
+    const all = async (): Promise<boolean> =>
+      (await Promise.all(this.#subjects.map((subject) => subject.hears()))).every(Boolean);
+    await eventually("all watches are open", all, HEARS_WITHIN_MS).catch(() =>
+      this.#violations.add("watches stay closed", `for ${HEARS_WITHIN_MS / 1000} s`),
+    );
   }
 
   /** What honest people do meanwhile. One place is written once a second at most, so these wait. */

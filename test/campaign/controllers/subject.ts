@@ -78,6 +78,12 @@ export class Subject {
     return (await this.#process.now.metric("leader_election_master_status").catch(() => 0)) === 1;
   }
 
+  /** Whether all its watches are open. */
+  async hears(): Promise<boolean> {
+    const { metric } = this.#process.now;
+    return (await metric("secretcast_watch_disconnected_seconds").catch(() => 1)) === 0;
+  }
+
   /** SIGKILL, and started again. */
   kill(): Promise<void> {
     return this.#process.kill();

@@ -15,6 +15,8 @@ export class Pace {
   readonly #stop: AbortSignal;
   readonly #running: Promise<unknown>;
   #recent: { readonly at: number; readonly ms: number }[] = [];
+  /** When the write that has no answer yet was sent. */
+  #asked: number | undefined;
   /** The slowest of the run. */
   worstMs = 0;
 
@@ -29,11 +31,11 @@ export class Pace {
     return SLACK_FACTOR * this.slowestMs();
   }
 
-  /** The slowest of the last seconds. */
+  /** The slowest of the last seconds. One without an answer is as slow as it is old. */
   slowestMs(): number {
-    const from = performance.now() - KEPT_MS;
-    this.#recent = this.#recent.filter(({ at }) => at > from);
-    return Math.max(0, ...this.#recent.map(({ ms }) => ms));
+    const now = performance.now();
+    this.#recent = this.#recent.filter(({ at }) => at > now - KEPT_MS);
+    return Math.max(now - (this.#asked ?? now), ...this.#recent.map(({ ms }) => ms));
   }
 
   async ended(): Promise<void> {
@@ -53,12 +55,13 @@ export class Pace {
     await this.#admin.send("POST", CONFIG_MAPS, { body: { metadata: { name: "pace" } } });
     for (let turn = 0; !this.#stop.aborted; turn++) {
       await delay(EVERY_MS);
-      const asked = performance.now();
+      const asked = (this.#asked = performance.now());
       const body = { data: { turn: String(turn) } };
       const sent = { body, contentType: "application/merge-patch+json" };
       const done = await this.#admin
         .send("PATCH", `${CONFIG_MAPS}/pace`, sent)
         .catch(() => undefined);
+      this.#asked = undefined;
       // A server that is down is a fault of ours, not a slow machine.
       if (done !== undefined) this.#note(performance.now() - asked);
     }
