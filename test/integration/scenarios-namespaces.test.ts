@@ -231,7 +231,6 @@ test(
     await eventually("every namespace has its copy", all, 30_000);
     const late = performance.now() - made;
     t.diagnostic(`${count} namespaces in ${made - began} ms, the last copy ${late} ms later`);
-    assert.ok(late < 10_000, `the last copy came ${late} ms after the last namespace`);
     await scene.holds(scene.name(`team-${count - 1}`), "registry", LOGIN);
     await running.stop();
     const { states } = await scene.finish({ "fanout-limit": "1Gi" });

@@ -24,6 +24,9 @@ test("S45 a thousand conflicts on the first day are no write and one summary a s
   const before = await scene.versions();
   const running = scene.start();
   await eventually("all are in conflict", () => running.settled()?.states.conflict === 1000);
+  const notesOf = (name: string) => eventNotes(scene, scene.source, name, "Conflict");
+  for (const name of sources)
+    await eventually(`${name} has its Event`, async () => (await notesOf(name)).length > 0);
   await running.stop();
   assert.deepEqual(running.outcomes, []);
   assert.deepEqual(await scene.versions(), before);
@@ -31,7 +34,7 @@ test("S45 a thousand conflicts on the first day are no write and one summary a s
   assert.equal(told.length, sources.length);
   assert.ok(running.log.length < 60, `${running.log.length} lines`);
   for (const name of sources) {
-    const [note, ...more] = await eventNotes(scene, scene.source, name, "Conflict");
+    const [note, ...more] = await notesOf(name);
     assert.match(note ?? "", /^not copied to 50 namespaces \(.* and 45 more\)/);
     assert.deepEqual(more, []);
   }
