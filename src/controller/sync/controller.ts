@@ -65,7 +65,8 @@ export class Controller {
   #passStarted: number | undefined;
   #ended: RunEnd | undefined;
   #started = false;
-  #working = false;
+  /** Of the work. Undefined while this process does not work. */
+  #workSignal: AbortSignal | undefined;
   #worker: Promise<void> | undefined;
 
   constructor(deps: ControllerDeps, settings: ControllerSettings) {
@@ -111,8 +112,8 @@ export class Controller {
 
   /** A watch has listed again, maybe from a restored etcd, whose Lease has the reservations of its own time. */
   listedAgain(): void {
-    if (!this.#working) return;
-    void this.#deps.record?.load().then((isNew) => isNew && this.#enqueue(true));
+    if (!this.#workSignal) return;
+    void this.#deps.record?.load(this.#workSignal).then((isNew) => isNew && this.#enqueue(true));
   }
 
   /** Problems that a restart may fix, as text. */
@@ -134,7 +135,7 @@ export class Controller {
 
   /** Whether this process is the writer. */
   get leading(): boolean {
-    return this.#deps.elector?.isLeader ?? this.#working;
+    return this.#deps.elector?.isLeader ?? this.#workSignal !== undefined;
   }
 
   #listen(): void {
@@ -142,7 +143,7 @@ export class Controller {
     watches.listen({
       // A standby replica remembers nothing. Leading starts with a sync of the whole cluster state.
       object: (kind, old, object, ownWrite) => {
-        if (ownWrite || !this.#working) return;
+        if (ownWrite || !this.#workSignal) return;
         const concern = sync.events.concerns(kind, old, object);
         if (concern !== "no") this.#enqueue(concern === "urgent");
       },
@@ -159,9 +160,8 @@ export class Controller {
     sync.whenLate(() => this.#enqueue(false));
   }
 
-  // An event requests a sync. An urgent event does not wait for the distance.
   #enqueue(urgent: boolean): void {
-    if (!this.#working) return;
+    if (!this.#workSignal) return;
     const { clock, sync } = this.#deps;
     const distance = this.#planEnded + DISTANCE * this.#planTook - clock.monotonic();
     sync.markDirty(urgent);
@@ -203,7 +203,7 @@ export class Controller {
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     await record?.load(signal);
-    this.#working = true;
+    this.#workSignal = signal;
     log.info({}, "started worker");
     this.#queue.add(SYNC_KEY);
     for (let item = await this.#queue.get(); !item.shutdown; item = await this.#queue.get()) {
@@ -215,7 +215,7 @@ export class Controller {
       const rest = this.#passes.reserve();
       if (rest > 0) await sleep(this.#deps.clock, rest, signal);
     }
-    this.#working = false;
+    this.#workSignal = undefined;
     signal.removeEventListener("abort", stop);
     await sync.stop();
     await record?.close();

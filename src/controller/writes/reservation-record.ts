@@ -74,7 +74,7 @@ export class ReservationRecord {
    * Reads what an earlier process or a restored etcd left. Gives up after ten seconds. The next save then reads it.
    * Resolves to whether that was not known yet.
    */
-  load(signal: AbortSignal = this.#closed.signal): Promise<boolean> {
+  load(signal: AbortSignal): Promise<boolean> {
     return (this.loading ??= this.#load(signal).finally(() => (this.loading = undefined)));
   }
 

@@ -152,6 +152,23 @@ for (const elected of [true, false])
     await started.stop();
   });
 
+test("a process that is told to stop while the Lease is not answered for a new list stops at once (A7)", async () => {
+  const rig = new Rig();
+  rig.teams(...TEAMS);
+  const away = faults(({ path }: ApiRequest) => path.includes("/leases"), hang);
+  const started = rig.start({ given: OPT_IN, before: away.before });
+  await rig.clock.advance(5000);
+  away.on = true;
+  rig.api.expireWatches();
+  await rig.clock.advance(3000);
+  rig.source("shared/other", { key: "k" });
+  await rig.clock.advance(500);
+  assert.equal(rig.api.get("team-a/other"), undefined, "the sync waits for the Lease");
+  started.signal();
+  await rig.clock.advance(500);
+  assert.equal(await started.ended(), "stopped");
+});
+
 test("after a failed replace, no other source of the rank gets the place (B2)", async () => {
   for (const accept of [undefined, "true"]) {
     const rig = new Rig();
