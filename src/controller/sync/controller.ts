@@ -65,7 +65,7 @@ export class Controller {
   #passStarted: number | undefined;
   #ended: RunEnd | undefined;
   #started = false;
-  /** Of the work. Undefined while this process does not work. */
+  /** Aborts when the work must end. Undefined without work. */
   #workSignal: AbortSignal | undefined;
   #worker: Promise<void> | undefined;
 
