@@ -124,13 +124,18 @@ export type Fill = {
     | undefined;
 };
 
-/** `namespace`: in its own namespace, whose users control it, and as one removal elsewhere. */
-export type CountedAs = "everywhere" | "namespace";
+/**
+ * In the whole cluster, or in one namespace, whose users control it, and as one removal elsewhere. That is the namespace
+ * of the copy, or with `publisher` of its source, which may publish only because every namespace may.
+ */
+export type CountedAs = "everywhere" | "publisher" | "namespace";
 
 export type CountedRemoval = {
   /** Key of the source (sourceKey). */
   readonly source: string;
   readonly countedAs: CountedAs;
+  /** In which it counts, or with `everywhere` the copy's. */
+  readonly namespace: string;
   /** The source exists, and does not want the place. */
   readonly byEdit: boolean;
   /** The deleted source, if its deletion is the reason. */
@@ -139,6 +144,8 @@ export type CountedRemoval = {
 
 export type SourceAbsence = {
   readonly key: string;
+  /** Its namespace if it counts there (`publisher`), else "". */
+  readonly account: string;
   readonly since: number;
   /** Whether this process had the source in its cache at some time. */
   readonly seen: boolean;

@@ -33,15 +33,22 @@ export type RemovalReason = {
   readonly succeeded?: boolean;
 };
 
+/** The namespace in which removals of its copies count (CountedAs), or "": in the whole cluster. */
+export function accountOf({ settings, sources }: KindSync, source: Ref): string {
+  const isNamed = settings.namedSources?.matches(source.namespace) === true;
+  return isNamed || sources.entryOf(source) ? "" : source.namespace;
+}
+
 /** The source `ref` with this UID no longer exists. `status`: what has its name now. */
 export function sourceGone(
-  { planBuilder, settings, sources }: KindSync,
+  sync: KindSync,
   ref: Ref,
   uid: string,
   status: SourceStatus,
   reason: Reason,
 ): RemovalReason {
   const key = `${refText(ref)} ${uid}`;
+  const { planBuilder, settings, sources } = sync;
   const { memory, now } = planBuilder;
   const since = memory.absent.of(key, () => now);
   const seen = memory.gone.touchKnown(uid, now) || sources.hasUid(uid);
@@ -49,7 +56,7 @@ export function sourceGone(
     cause: "gone",
     reason,
     follows: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid }],
-    vanished: { key, since, seen },
+    vanished: { key, account: accountOf(sync, ref), since, seen },
     absentUntil: since + settings.sourceGraceMs,
     succeeded: status.kind === "entry",
     namespaceLost: memory.homes.isLost(key, ref.namespace, sources.namespace(ref.namespace)),

@@ -3,6 +3,7 @@
 // decides. A copy is then deleted or, with `keep`, released.
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import {
+  accountOf,
   ownHold,
   removalHold,
   unconfirmed,
@@ -73,7 +74,7 @@ export class Removals {
     const { since, wasWanted } = this.#unwanted(place, source);
     const isCounted = wasWanted && removalReason.declined !== true;
     const write = {
-      ...this.#write(place, source, removalReason, isCounted ? "everywhere" : "namespace"),
+      ...this.#write(place, source, removalReason, isCounted),
       decisionKey: `${verdict} ${sourceUid}`,
     };
     this.#countEdit(write, removalReason, since, wasWanted);
@@ -86,7 +87,7 @@ export class Removals {
   addPull(ending: PullEnding): void {
     const { pull, source, removalReason } = ending;
     const place = placeOf(pull);
-    const write = this.#write(place, source, removalReason, "namespace");
+    const write = this.#write(place, source, removalReason, false);
     const removal = { ...write.removal, byEdit: false };
     const decisionKey = `unfill ${pull.sourceUid ?? ""}`;
     const action = { kind: "unfill", target: pull, ...write, decisionKey, removal } as const;
@@ -94,11 +95,17 @@ export class Removals {
     this.#add({ because: ending, verdict: "release", action }, since);
   }
 
-  #write(place: Ref, source: Ref, removalReason: RemovalReason, countedAs: CountedAs) {
+  /** `isCounted`: the users of the copy's namespace do not control it. */
+  #write(place: Ref, source: Ref, removalReason: RemovalReason, isCounted: boolean) {
     const { kind: objectKind } = this.#sync.planBuilder;
     const { cause, reason, vanished } = removalReason;
+    const account = accountOf(this.#sync, source);
+    const byWhom = account === "" ? "everywhere" : "publisher";
+    const countedAs: CountedAs = isCounted ? byWhom : "namespace";
+    const namespace = countedAs === "publisher" ? account : place.namespace;
     const key = sourceKey(objectKind, refText(source));
-    const removal = { source: key, countedAs, byEdit: isByEdit(removalReason), vanished };
+    const byEdit = isByEdit(removalReason);
+    const removal = { source: key, countedAs, namespace, byEdit, vanished };
     return { objectKind, place, source, cause, reason, removal };
   }
 
@@ -178,10 +185,8 @@ export class Removals {
       const { place, source, removal } = action;
       const edited = removal.byEdit ? this.#edited.holdOf(refText(source)) : undefined;
       return {
+        ...removal,
         place: placeKey(action.objectKind, place),
-        namespace: place.namespace,
-        vanished: removal.vanished,
-        countedAs: removal.countedAs,
         hold: ownHold(removalReason) ?? edited,
       };
     });

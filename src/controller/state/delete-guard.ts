@@ -5,21 +5,18 @@
 // ordinary. That source is chosen only when the limit would hold it.
 //
 // The users of one namespace never hold removals in another. What they control themselves (their consent,
-// copies that this process never saw wanted, records on pulling objects) counts fully in their own
-// namespace, and as one removal elsewhere. The memory starts anew with the process. No clock: `now` is
-// milliseconds of a monotonic clock.
-import type { CountedAs, EndAction, SourceAbsence } from "../model/actions.ts";
+// copies that this process never saw wanted, records on pulling objects, sources where every namespace may
+// publish) counts fully in their own namespace, and as one removal elsewhere. The deletion of one of their
+// sources is exempt there alone. The memory starts anew with the process. No clock: `now` is milliseconds of
+// a monotonic clock.
+import type { CountedRemoval, EndAction, SourceAbsence } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
 import { AskedFor } from "./asked-for.ts";
 import { type OfVanished, RecentRemovals } from "./recent-removals.ts";
 
 /** A removal that is due: its grace is over and the API server has confirmed it. */
-export type DueRemoval = {
+export type DueRemoval = CountedRemoval & {
   readonly place: string;
-  readonly namespace: string;
-  /** The deleted source, if its deletion is the reason. */
-  readonly vanished: SourceAbsence | undefined;
-  readonly countedAs: CountedAs;
   /** Its own condition, or undefined: only the limit can hold it. */
   readonly hold: RemovalHoldCause | undefined;
 };
@@ -51,6 +48,8 @@ export type LimitNumbers = {
 };
 
 const GO: GuardDecision = { kind: "go" };
+/** The account of what counts in the whole cluster. */
+const EVERYWHERE = "";
 /** More than one in five of all copies, and at least so many. */
 const SHARE = 5;
 const FEWEST_OF_SHARE = 10;
@@ -59,7 +58,8 @@ export class DeleteGuard {
   /** Since when each place has been due. */
   readonly #due = new AskedFor<number>();
   readonly recent = new RecentRemovals();
-  #exempt: SourceAbsence | undefined;
+  /** By account: the deleted source whose copies do not count. */
+  readonly #exempt = new Map<string, SourceAbsence>();
 
   /** One decision for each of `due`, in its order. Called once in each sync with all that is due. */
   check(
@@ -82,8 +82,8 @@ export class DeleteGuard {
   }
 
   /** A removal was made. */
-  made({ place, removal }: EndAction, now: number): void {
-    if (removal) this.recent.add({ namespace: place.namespace, ...removal }, now);
+  made({ removal }: EndAction, now: number): void {
+    if (removal) this.recent.add(removal, now);
   }
 
   #beyondLimit(
@@ -92,22 +92,23 @@ export class DeleteGuard {
     now: number,
   ): (one: DueRemoval) => LimitNumbers | undefined {
     if (guard.limit === 0) return () => undefined;
-    const exempt = this.#exempt;
-    if (exempt && now - exempt.since >= guard.holdMs && !due.some((one) => this.#exempts(one)))
-      this.#exempt = undefined;
-    let count = this.#count(due, guard);
-    if (!this.#exempt && count.exceeded(0) !== undefined) {
-      this.#exempt = this.#largestDeleted(due, now);
-      count = this.#count(due, guard);
+    const going = new Set(due.map(({ vanished }) => vanished?.key));
+    for (const [account, { key, since }] of this.#exempt)
+      if (now - since >= guard.holdMs && !going.has(key)) this.#exempt.delete(account);
+    let counted = this.#count(due, guard);
+    for (const { absence } of this.#largestDeleted(due)) {
+      const { account } = absence;
+      if (this.#exempt.has(account) || counted(account) === undefined) continue;
+      this.#exempt.set(account, { ...absence, since: now });
+      // What is exempt everywhere relieves all others.
+      if (account === EVERYWHERE) counted = this.#count(due, guard);
     }
-    const everywhere = count.exceeded(0);
-    const inNamespace = new Map(
-      Array.from(count.own, ([name, own]) => [name, count.exceeded(own - 1)] as const),
-    );
-    return (one) =>
-      this.#exempts(one) ? undefined : (everywhere ?? inNamespace.get(one.namespace));
+    const exceeded = this.#count(due, guard);
+    const everywhere = exceeded(EVERYWHERE);
+    return (one) => (this.#exempts(one) ? undefined : (everywhere ?? exceeded(one.namespace)));
   }
 
+  /** What is exceeded in the whole cluster together with all that counts in a namespace. */
   #count(due: readonly DueRemoval[], { limit, copies }: DeleteGuardLimits) {
     const own = new Map(this.recent.inNamespace);
     const ownDue = new Set<string>();
@@ -120,40 +121,49 @@ export class DeleteGuard {
         ownDue.add(one.namespace);
       }
     }
-    const exempted = this.recent.ofVanished.get(this.#exempt?.key ?? "")?.count ?? 0;
-    const made = this.recent.everywhere - exempted + own.size - ownDue.size;
+    let made = this.recent.everywhere - ownDue.size;
+    for (const [account, { key }] of this.#exempt) {
+      const exempted = this.recent.ofVanished.get(key)?.count ?? 0;
+      if (account === EVERYWHERE) made -= exempted;
+      else own.set(account, (own.get(account) ?? 0) - exempted);
+    }
+    for (const [name, count] of own) if (count === 0) own.delete(name);
+    made += own.size;
     const all = copies + due.length + this.recent.size;
-    /** `more`: what counts in one namespace alone. */
-    const exceeded = (more: number): LimitNumbers | undefined => {
+    return (namespace: string): LimitNumbers | undefined => {
+      const more = Math.max(0, (own.get(namespace) ?? 0) - 1);
       const numbers = { due: dueEverywhere + ownDue.size + more, made, copies: all };
       const count = numbers.due + made;
       if (count > limit) return { ...numbers, limit };
       const isShare = count >= FEWEST_OF_SHARE && count * SHARE > all;
       return isShare ? { ...numbers, limit: "share" } : undefined;
     };
-    return { own, exceeded };
   }
 
-  #exempts(one: DueRemoval): boolean {
-    return one.vanished !== undefined && one.vanished.key === this.#exempt?.key;
+  #exempts({ vanished }: DueRemoval): boolean {
+    return vanished !== undefined && this.#exempt.get(vanished.account)?.key === vanished.key;
   }
 
-  // The source with most copies among the seen sources that were deleted within the hold. A tie: the first.
-  #largestDeleted(due: readonly DueRemoval[], now: number): SourceAbsence | undefined {
+  // By account, that of the whole cluster first: the source with most copies among the seen sources that were
+  // deleted within the hold. A tie: the first.
+  #largestDeleted(due: readonly DueRemoval[]): readonly OfVanished[] {
     const counts = new Map(this.recent.ofVanished);
     for (const { vanished, hold } of due) {
       if (vanished?.seen !== true || hold !== undefined) continue;
       const { absence = vanished, count = 0 } = counts.get(vanished.key) ?? {};
       counts.set(vanished.key, { absence, count: count + 1 });
     }
-    let largest: OfVanished | undefined;
+    const largest = new Map<string, OfVanished>();
     for (const one of counts.values()) {
       if (!one.absence.seen) continue;
-      const isMore = largest === undefined || one.count > largest.count;
-      const isFirst = largest?.count === one.count && isEarlier(one.absence, largest.absence);
-      if (isMore || isFirst) largest = one;
+      const other = largest.get(one.absence.account);
+      const isMore = other === undefined || one.count > other.count;
+      const isFirst = other?.count === one.count && isEarlier(one.absence, other.absence);
+      if (isMore || isFirst) largest.set(one.absence.account, one);
     }
-    return largest && { ...largest.absence, since: now };
+    return [...largest.values()].toSorted((a, b) =>
+      a.absence.account < b.absence.account ? -1 : 1,
+    );
   }
 }
 

@@ -2,23 +2,12 @@
 // that is made in small steps shows only in earlier removals. The window is rolling: an expired removal is
 // subtracted once and skipped by an index, so a million entries cost a million steps. No clock: `now`
 // is milliseconds of a monotonic clock.
-import type { CountedAs, SourceAbsence } from "../model/actions.ts";
+import type { CountedRemoval, SourceAbsence } from "../model/actions.ts";
 
-export type RecentRemoval = {
-  readonly namespace: string;
-  /** Key of the source (sourceKey). */
-  readonly source: string;
-  readonly countedAs: CountedAs;
-  /** The source stopped wanting the place. */
-  readonly byEdit: boolean;
-  /** The deleted source, if its deletion is the reason. */
-  readonly vanished: SourceAbsence | undefined;
-};
-
-/** Removals that count in the whole cluster, of one deleted source. */
+/** Removals of one deleted source, without those that the users of the copies' namespaces control. */
 export type OfVanished = { readonly absence: SourceAbsence; readonly count: number };
 
-type Made = RecentRemoval & { readonly at: number };
+type Made = CountedRemoval & { readonly at: number };
 
 /** So many outdated entries are kept before the list is copied. */
 const MOST_OUTDATED = 1024;
@@ -61,7 +50,7 @@ export class RecentRemovals {
     return this.#byVanished;
   }
 
-  add(removal: RecentRemoval, now: number): void {
+  add(removal: CountedRemoval, now: number): void {
     this.#made.push({ ...removal, at: now });
     this.#count(removal, 1);
   }
@@ -79,12 +68,10 @@ export class RecentRemovals {
     this.#first = 0;
   }
 
-  #count({ namespace, source, countedAs, byEdit, vanished }: RecentRemoval, by: 1 | -1): void {
-    if (countedAs === "namespace") {
-      change(this.#inNamespace, namespace, by);
-      return;
-    }
-    this.#everywhere += by;
+  #count({ namespace, source, countedAs, byEdit, vanished }: CountedRemoval, by: 1 | -1): void {
+    if (countedAs === "everywhere") this.#everywhere += by;
+    else change(this.#inNamespace, namespace, by);
+    if (countedAs === "namespace") return;
     if (byEdit) change(this.#bySource, source, by);
     if (!vanished) return;
     const { absence, count } = this.#byVanished.get(vanished.key) ?? {

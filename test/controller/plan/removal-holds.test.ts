@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { Plan, RemovalHoldCause } from "../../../src/controller/model/verdicts.ts";
 import { refText } from "../../../src/text/names.ts";
 import { annotate } from "../../support/planner/publishers.ts";
-import { Cluster } from "../../support/planner/planner-cluster.ts";
+import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
 const HOLD_MS = 1_800_000;
 const GRACE_MS = 10_000;
@@ -287,6 +287,45 @@ test("forged copies and pulling records in one namespace hold nothing in another
   made.namespace("team-2", { accept: "false" });
   made.end();
   assert.equal(made.secrets.has("team-2/one"), false);
+});
+
+test("where every namespace may publish, what one of them removes holds nothing of the others (B5)", () => {
+  for (const isDeleted of [false, true]) {
+    const made = cluster(20, 2, { sourceNamespaces: globs("shared,*") });
+    for (const name of ["tenant-1", "tenant-2"]) made.namespace(name);
+    for (let index = 0; index < 101; index++)
+      made.secret(`tenant-1/of-${index}`, { to: "tenant-2" });
+    made.secret("tenant-1/wide", { to: "team-*" });
+    made.settle(400);
+    for (const name of ["wide", ...Array.from({ length: 101 }, (_, index) => `of-${index}`)])
+      if (isDeleted) made.delete(`tenant-1/${name}`);
+      else annotate(made, `tenant-1/${name}`, { to: "team-19" });
+    annotate(made, "shared/two", { to: "team-*,!team-0" });
+    made.end();
+    assert.equal(made.secrets.has("team-0/two"), false);
+    // Nor is the exemption of a deleted source spent.
+    made.delete("shared/one");
+    const plan = afterGrace(made);
+    assert.equal(copies(made, "one"), 0);
+    const held = plan.rows.filter(({ verdict }) => verdict === "held");
+    assert.equal(held.length, isDeleted ? 101 : 120);
+    assert.ok(held.every(({ source }) => source.namespace === "tenant-1"));
+  }
+});
+
+test("one deleted source is not held either where every namespace may publish, and a second one is", () => {
+  const made = cluster(12, 1, { sourceNamespaces: globs("shared,*") });
+  made.namespace("tenant");
+  for (const name of ["small", "wide", "last"])
+    made.secret(`tenant/${name}`, { to: name === "small" ? "team-0" : "team-*" });
+  made.settle(100);
+  made.delete("tenant/small");
+  made.end();
+  made.delete("tenant/wide");
+  assert.deepEqual(holds(afterGrace(made)), {});
+  assert.equal(copies(made, "wide"), 0);
+  made.delete("tenant/last");
+  assert.deepEqual(holds(afterGrace(made)), { limit: 12 });
 });
 
 test("forged copies, deleted copies and a refusal do not make half of an edit (B5)", () => {

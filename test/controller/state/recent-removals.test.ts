@@ -1,12 +1,10 @@
 // What was made within the last hold: counts, by namespace and by source, in as many steps as removals.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  RecentRemovals,
-  type RecentRemoval,
-} from "../../../src/controller/state/recent-removals.ts";
+import type { CountedRemoval } from "../../../src/controller/model/actions.ts";
+import { RecentRemovals } from "../../../src/controller/state/recent-removals.ts";
 
-const removal = (over: Partial<RecentRemoval> = {}): RecentRemoval => ({
+const removal = (over: Partial<CountedRemoval> = {}): CountedRemoval => ({
   namespace: "team-a",
   source: "Secret shared/one",
   countedAs: "everywhere",
