@@ -18,7 +18,7 @@ import { ANNOTATION_NAMES } from "../src/controller/annotations/vocabulary.ts";
 import { VERDICTS } from "../src/controller/model/verdicts.ts";
 import { applied } from "./support/worlds/kubectl-lines.ts";
 import { tableRows } from "./support/documents/markdown.ts";
-import { atOneAddress, commandLine } from "./support/programs/command-line.ts";
+import { onAnyMachine, commandLine } from "./support/programs/command-line.ts";
 
 type Tool = (typeof OLD_TOOLS)[number];
 
@@ -222,7 +222,7 @@ for (const tool of OLD_TOOLS) {
       transcript += `$ secretcast ${args.join(" ")}\n`;
       // The plan is printed once more before it is carried out.
       const moves = words[0] === "--write";
-      transcript += `${moves ? "" : stdout.replaceAll(/\n\n+/g, "\n\n")}${atOneAddress(stderr)}`;
+      transcript += `${moves ? "" : stdout.replaceAll(/\n\n+/g, "\n\n")}${onAnyMachine(stderr)}`;
       if (moves) assert.ok(stdout.length > 0);
       const commands = stdout.matchAll(/kubectl (?:patch|delete) .*/g);
       for (const [command] of CLUSTERS[tool].byHand === true ? commands : []) {

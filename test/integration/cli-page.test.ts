@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
-import { atOneAddress } from "../support/programs/command-line.ts";
+import { onAnyMachine } from "../support/programs/command-line.ts";
 import { folderOf } from "../support/programs/folder.ts";
 
 const PAGE = new URL("../../docs/cli.md", import.meta.url);
@@ -81,7 +81,7 @@ test("the page of the command line is what each command prints", async (t) => {
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(program, 0o755);
   const printed = await filled(page, async (line) =>
-    atOneAddress(await typed(line, folder, kubeconfig)),
+    onAnyMachine(await typed(line, folder, kubeconfig)),
   );
   if (process.env["UPDATE_CLI"] && !isReal) writeFileSync(PAGE, printed);
   assert.equal(steady(printed), steady(readFileSync(PAGE, "utf8")));
