@@ -21,6 +21,7 @@ import { FLAGS } from "../src/controller/settings/flags.ts";
 import { field } from "./support/api-server/http.ts";
 import { grantsOf, neededGrants, type RbacManifest } from "./support/kube/rbac.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
+import { KINDS } from "../src/controller/model/kinds.ts";
 import { isUid } from "../src/controller/desired/copy.ts";
 import { marksOf } from "../src/controller/observed/read-copy.ts";
 import { folderOf } from "./support/programs/folder.ts";
@@ -325,6 +326,20 @@ test("both guards spare and judge the controller's own account, by the same mark
   assert.equal(variable(tenants, "wasCopy"), variable(guardrail, "wasCopy"));
   const is = variable(guardrail, "wasCopy")?.replaceAll("oldLabels", "labels");
   assert.equal(variable(guardrail, "isCopy"), is?.replaceAll("oldAnnotations", "annotations"));
+});
+
+test("the guards and the early check judge every kind that takes part", () => {
+  for (const name of ["guardrail", "tenant-guard", "early-check"]) {
+    const { spec } = loadYaml<V1ValidatingAdmissionPolicy>(read(`components/${name}/policy.yaml`));
+    const rules = spec?.matchConstraints?.resourceRules ?? [];
+    for (const { group, plural } of Object.values(KINDS).map(({ resource }) => resource))
+      assert.ok(
+        rules.some(
+          ({ apiGroups, resources }) => apiGroups?.includes(group) && resources?.includes(plural),
+        ),
+        `${name}: ${plural}`,
+      );
+  }
 });
 
 test("the guards call well-formed what the controller does", () => {

@@ -40,11 +40,13 @@ type Reporting = Pick<
   "leaderElect" | "leaseNamespace" | "leaseName" | "ownNamespace" | "sourceList"
 >;
 type Where = Pick<NeededRight, "namespace" | "names">;
+type Named = { readonly group: string; readonly plural: string };
 type Verb = readonly [verb: string, why: string];
 
 /** Why the ConfigMap with the source list is read. */
 export const SOURCE_LIST = "the source list";
 
+const NAMESPACES: Named = { group: "", plural: "namespaces" };
 const EVERYWHERE: Where = { namespace: undefined, names: undefined };
 
 const GET: Verb = ["get", "read before deleting, and to inspect conflicting objects"];
@@ -86,7 +88,7 @@ function inAll(config: Scoped): readonly NeededRight[] {
   return [
     ...objectRights(config, undefined, !config.dryRun),
     ...(config.dryRun ? [] : eventRights(undefined)),
-    ...rights("namespaces", READ, EVERYWHERE),
+    ...rights(NAMESPACES, READ, EVERYWHERE),
   ];
 }
 
@@ -102,11 +104,11 @@ function inEach(config: Scoped, targets: readonly string[]): readonly NeededRigh
     ...all.flatMap((namespace) => [
       ...objectRights(config, namespace, served.has(namespace) && !config.dryRun),
       ...(config.dryRun ? [] : eventRights(namespace)),
-      ...rights("namespaces", [GET], { namespace, names: [namespace] }),
+      ...rights(NAMESPACES, [GET], { namespace, names: [namespace] }),
     ]),
     // No Role can grant these: a list of Namespaces is in no namespace.
     ...rights(
-      "namespaces",
+      NAMESPACES,
       CACHE,
       { namespace: undefined, names: all },
       "each Namespace is read every 30 s",
@@ -121,22 +123,22 @@ function objectRights(
   writes: boolean,
 ): readonly NeededRight[] {
   return kinds.flatMap((kind) => {
-    const { plural } = KINDS[kind].resource;
+    const { resource } = KINDS[kind];
     return [
-      ...rights(plural, READ, { namespace, names }),
-      ...(writes ? rights(plural, [CREATE], { namespace, names: undefined }) : []),
-      ...(writes ? rights(plural, CHANGE, { namespace, names }) : []),
+      ...rights(resource, READ, { namespace, names }),
+      ...(writes ? rights(resource, [CREATE], { namespace, names: undefined }) : []),
+      ...(writes ? rights(resource, CHANGE, { namespace, names }) : []),
     ];
   });
 }
 
 function rights(
-  resource: string,
+  { group, plural: resource }: Named,
   verbs: readonly Verb[],
   where: Where,
   without?: string,
 ): readonly NeededRight[] {
-  return verbs.map(([verb, why]) => ({ verb, group: "", resource, ...where, why, without }));
+  return verbs.map(([verb, why]) => ({ verb, group, resource, ...where, why, without }));
 }
 
 // Where a list of namespaces limits the rights, an administrator of these namespaces installs the
@@ -161,7 +163,7 @@ function listRights({
 }: Pick<Config, "ownNamespace" | "sourceList">): readonly NeededRight[] {
   if (sourceList === undefined) return [];
   const verbs = READ.map(([verb]): Verb => [verb, SOURCE_LIST]);
-  return rights(KINDS.ConfigMap.resource.plural, verbs, { namespace, names: [sourceList] });
+  return rights(KINDS.ConfigMap.resource, verbs, { namespace, names: [sourceList] });
 }
 
 function leaseRights({
