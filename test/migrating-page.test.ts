@@ -211,6 +211,11 @@ const CLUSTERS: Readonly<Record<Tool, Small>> = {
   },
 };
 
+test("the page on moving offers the tools of the command", () => {
+  const page = readFileSync(pageOf("reflector"), "utf8");
+  assert.ok(page.includes(`\`secretcast migrate --from ${OLD_TOOLS.join("|")}\``));
+});
+
 for (const tool of OLD_TOOLS) {
   test(`the transcript of a move from ${tool} is what the commands print`, async (t) => {
     const loaded = await load(t, tool, CLUSTERS[tool]);

@@ -9,6 +9,7 @@ import {
   NEVER_RELEASED,
   parseCopyableKeys,
 } from "../../../src/controller/annotations/never-copied.ts";
+import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 
 const PROTECTED = [
   "secretcast.io/to",
@@ -63,6 +64,12 @@ test("marks by which tools delete or fill what they did not create are never cop
     assert.equal(isNeverCopied(key), true, key);
   for (const key of ["example.com/owner", "notk8s.io/x", "janitor", "gke.io/x", "loft.sh/x"])
     assert.equal(isNeverCopied(key), false, key);
+});
+
+test("no mark of a tool that can be moved from is ever copied", () => {
+  for (const { name, prefixes } of Object.values(OLD_TOOL))
+    for (const prefix of prefixes)
+      assert.ok(isNeverCopied(prefix.endsWith("/") ? `${prefix}x` : prefix), `${name}: ${prefix}`);
 });
 
 test("what never comes off the list is on it", () => {

@@ -2,19 +2,15 @@
 // where the recorded ones were), and which of their objects a move may adopt.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  OLD_TOOLS,
+  RETIRED_TOOLS,
+  type OldToolName,
+} from "../../../src/migrate/oldtools/old-tool.ts";
 
 /** That of reflector is by its documents and its source, the others were recorded. */
-export const WORLDS = [
-  "reflector",
-  "replicator",
-  "kubed",
-  "clustersecret",
-  "tgik",
-  "kyverno",
-  "projection",
-  "external-secrets",
-] as const;
-export type WorldName = (typeof WORLDS)[number];
+export const WORLDS: readonly OldToolName[] = [...OLD_TOOLS, ...RETIRED_TOOLS];
+export type WorldName = OldToolName;
 
 export type WorldObject = {
   readonly apiVersion: string;
