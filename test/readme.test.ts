@@ -7,6 +7,7 @@ import { loadAllYaml } from "@kubernetes/client-node";
 import { COPIED_ANYWAY, NEVER_COPIED } from "../src/controller/annotations/never-copied.ts";
 import { VERDICT_TABLE } from "../src/controller/plan/verdict-table.ts";
 import { TARGET_STATES, type TargetState } from "../src/controller/model/verdicts.ts";
+import { REMOVAL_HOLDS } from "../src/controller/model/removal-holds.ts";
 import { METRIC_STATE, VERDICTS } from "../src/controller/model/verdicts.ts";
 import { ignoredOnPull } from "../src/controller/annotations/ignored.ts";
 import {
@@ -185,6 +186,14 @@ test("the verdict table of the reference has each verdict with its metric state"
   assert.deepEqual(
     rows.map(([verdict = "", state = ""]) => [uncoded(verdict), uncoded(state)]),
     VERDICTS.map((verdict) => [verdict, METRIC_STATE[verdict] ?? ""]),
+  );
+});
+
+test("the reference has each condition that holds a removal, in the order in which they apply", () => {
+  const rows = tableRows(reference, ["`hold`", "condition", "what prevents the removal"]);
+  assert.deepEqual(
+    rows.map(([hold = ""]) => uncoded(hold)),
+    Object.keys(REMOVAL_HOLDS),
   );
 });
 

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
+import { LEASE_TIMES } from "../../src/controller/settings/config.ts";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
@@ -14,7 +15,6 @@ import { Flood, floodAccount, squeezeWorkloadLow } from "../support/api-server/p
 import { openScene } from "../support/scenes/scene.ts";
 
 const COPIES = 40;
-const RENEW_DEADLINE_MS = 10_000;
 // Retry-After grows to 32 s under such a flood; after it the writes begin again.
 const CALM_AGAIN_MS = 120_000;
 
@@ -57,7 +57,7 @@ test("API-50 a flooded API server refuses our writes for two renew deadlines and
   const refused = (): Promise<number> =>
     controller.metric("rest_client_requests_total", 'method="POST",code="429"');
   await eventually("our writes are refused", async () => (await refused()) > 0);
-  await delay(2 * RENEW_DEADLINE_MS);
+  await delay(2 * LEASE_TIMES.renewDeadlineMs);
   const stillRefused = flood.bulk;
   await Promise.all([witness.stop(), flood.stop()]);
   await release();
@@ -66,7 +66,10 @@ test("API-50 a flooded API server refuses our writes for two renew deadlines and
     `429: ${stillRefused.refused} of ${stillRefused.sent} requests of the flood, ${flood.renewals.refused} of ${flood.renewals.sent} renewals of its own Lease, ${await refused()} writes of ours; our Lease: ${witness.renewals} renewTimes, the oldest ${Math.round(witness.oldestMs)} ms`,
   );
   assert.equal(witness.holders.length, 1, "one leader all the while");
-  assert.ok(witness.oldestMs < RENEW_DEADLINE_MS, `a renewTime ${witness.oldestMs} ms old`);
+  assert.ok(
+    witness.oldestMs < LEASE_TIMES.renewDeadlineMs,
+    `a renewTime ${witness.oldestMs} ms old`,
+  );
   assert.ok(witness.renewals >= 6, `${witness.renewals} renewals in two renew deadlines`);
   assert.equal(refusedLeases(), before, "no renewal was refused");
   // Now and then one finds a seat that has just become free.

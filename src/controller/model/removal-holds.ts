@@ -10,7 +10,20 @@ type HoldText = {
   readonly unless: string;
 };
 
+/** In the order in which they apply. */
 export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
+  namespace: {
+    because: "the namespace of the source is deleted or being deleted",
+    unless: "the namespace and the source are created again",
+  },
+  unseen: {
+    because: "this process has never seen the source",
+    unless: "the source is created again",
+  },
+  entry: {
+    because: "the source list no longer has the entry that made the copy",
+    unless: "the entry is put back",
+  },
   nowhere: {
     because: "the change leaves the source without any copy",
     unless: "the change is undone",
@@ -18,18 +31,6 @@ export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
   half: {
     because: "the change removes more than half of the copies of the source",
     unless: "the change is undone",
-  },
-  entry: {
-    because: "the source list no longer has the entry that made the copy",
-    unless: "the entry is put back",
-  },
-  unseen: {
-    because: "this process has never seen the source",
-    unless: "the source is created again",
-  },
-  namespace: {
-    because: "the namespace of the source is deleted or being deleted",
-    unless: "the namespace and the source are created again",
   },
   limit: {
     because: "too many removals are due at once",
