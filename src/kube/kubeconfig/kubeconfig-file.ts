@@ -16,6 +16,10 @@ export type Cluster = Partial<clientNode.Cluster> &
     readonly execConfig?: unknown;
   };
 
+/** kubectl writes entries without these fields, and asks for them only where it uses the entry. */
+export type ClusterEntry = Omit<Cluster, "server"> & Partial<Pick<Cluster, "server">>;
+export type ContextEntry = Omit<Context, "cluster"> & Partial<Pick<Context, "cluster">>;
+
 /** An exec plugin or an auth provider. Its own reader checks it. */
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,9 +43,9 @@ export type Context = Pick<clientNode.Context, "name" | "cluster"> & {
 };
 
 export type KubeConfigFile = {
-  readonly clusters: readonly Cluster[];
+  readonly clusters: readonly ClusterEntry[];
   readonly users: readonly User[];
-  readonly contexts: readonly Context[];
+  readonly contexts: readonly ContextEntry[];
   readonly currentContext?: string | undefined;
 };
 
@@ -53,8 +57,8 @@ const ROOT: Table<Pick<KubeConfigFile, "currentContext">> = {
   currentContext: ["current-context", "text"],
 };
 const ENTRY: Table<{ name: string }> = { name: ["name", "text", "needed"] };
-const CLUSTER: Table<Omit<Cluster, "name" | "execConfig">> = {
-  server: ["server", "text", "needed"],
+const CLUSTER: Table<Omit<ClusterEntry, "name" | "execConfig">> = {
+  server: ["server", "text"],
   caFile: ["certificate-authority", "path"],
   caData: ["certificate-authority-data", "text"],
   skipTLSVerify: ["insecure-skip-tls-verify", "flag"],
@@ -77,8 +81,8 @@ const USER: Table<Omit<User, "name" | "file">> = {
   exec: ["exec", "mapping"],
   authProvider: ["auth-provider", "mapping"],
 };
-const CONTEXT: Table<Omit<Context, "name">> = {
-  cluster: ["cluster", "text", "needed"],
+const CONTEXT: Table<Omit<ContextEntry, "name">> = {
+  cluster: ["cluster", "text"],
   user: ["user", "text"],
   namespace: ["namespace", "text"],
 };
@@ -140,7 +144,12 @@ function isTexts(value: unknown): boolean {
 
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
-function withExecConfig(file: string, root: Fields, cluster: Cluster, at: number): Cluster {
+function withExecConfig(
+  file: string,
+  root: Fields,
+  cluster: ClusterEntry,
+  at: number,
+): ClusterEntry {
   const item: unknown = (root["clusters"] as readonly unknown[])[at];
   const fields = isRecord(item) && isRecord(item["cluster"]) ? item["cluster"] : {};
   const extensions = fields["extensions"] ?? [];

@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { environmentProxy } from "./environment-proxy.ts";
 import { KubeConfigError } from "./kubeconfig-error.ts";
 import { readKubeConfigFile } from "./kubeconfig-file.ts";
-import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
+import type { Cluster, ClusterEntry, KubeConfigFile, User } from "./kubeconfig-file.ts";
 
 /** One server and one user: the content of a context. */
 export type KubeConfig = {
@@ -142,8 +142,10 @@ function select(part: KubeConfigFile, wanted: string | undefined, files: string)
     throw new KubeConfigError(
       `kubeconfig "${files}" has no context "${name}"; it has ${list(part.contexts)}`,
     );
-  const cluster = part.clusters.find((entry) => entry.name === context.cluster);
-  if (cluster === undefined)
+  if (context.cluster === undefined)
+    throw new KubeConfigError(`context "${name}" of kubeconfig "${files}" names no cluster`);
+  const entry = part.clusters.find((each) => each.name === context.cluster);
+  if (entry === undefined)
     throw new KubeConfigError(
       `context "${name}" of kubeconfig "${files}" names cluster "${context.cluster}", which is not there`,
     );
@@ -155,17 +157,19 @@ function select(part: KubeConfigFile, wanted: string | undefined, files: string)
     throw new KubeConfigError(
       `context "${name}" of kubeconfig "${files}" names user "${context.user}", which is not there`,
     );
-  checkServer(cluster, files);
+  const cluster = { ...entry, server: serverOf(entry, files) };
   return context.namespace === undefined
     ? { context: name, cluster, user }
     : { context: name, cluster, user, namespace: context.namespace };
 }
 
-function checkServer(cluster: Cluster, files: string): void {
-  if (!URL.canParse(cluster.server) || !/^https?:/.test(cluster.server))
-    throw new KubeConfigError(
-      `cluster "${cluster.name}" of kubeconfig "${files}" has server "${cluster.server}", which is no http(s) URL`,
-    );
+function serverOf({ name, server }: ClusterEntry, files: string): string {
+  const where = `cluster "${name}" of kubeconfig "${files}" has`;
+  if (server === undefined) throw new KubeConfigError(`${where} no server`);
+  if (URL.canParse(server) && /^https?:/.test(server)) return server;
+  // A server may contain a password.
+  const shown = server.replace(/^([^/?#]*:\/\/)?.*@/s, "$1…@");
+  throw new KubeConfigError(`${where} server "${shown}", which is no http(s) URL`);
 }
 
 function list(entries: readonly { readonly name: string }[]): string {

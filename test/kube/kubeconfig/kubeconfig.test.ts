@@ -169,6 +169,14 @@ test("each wrong kubeconfig is one clear line that names the file and quotes no 
     [TWO, "no-cluster", /^context "no-cluster" of .* names cluster "c9", which is not there$/],
     [TWO, "no-user", /^context "no-user" of .* names user "u9", which is not there$/],
     [TWO.replace("https://one", "one"), undefined, /server "one:6443", which is no http\(s\) URL$/],
+    ...["", "http://", "ftp://"].map(
+      (scheme) =>
+        [
+          TWO.replace("https://one:6443", `${scheme}jane:secret-token@one:99999`),
+          undefined,
+          new RegExp(`server "${scheme}…@one:99999", which is no http\\(s\\) URL$`),
+        ] as const,
+    ),
   ];
   for (const [text, context, message] of cases) {
     const kubeconfig = text === undefined ? join(folderOf(t), "none") : written(t, text);
@@ -183,6 +191,23 @@ test("each wrong kubeconfig is one clear line that names the file and quotes no 
       },
     );
   }
+});
+
+test("an entry without a server or a cluster matters only to a command that uses it, as for kubectl", (t) => {
+  const text = TWO.replace("users:", "- name: c3\n- { name: c4, cluster: {} }\nusers:").concat(
+    "- { name: namespace-only, context: { namespace: n2 } }\n",
+    "- { name: no-server, context: { cluster: c4, user: u2 } }\n",
+  );
+  const kubeconfig = written(t, text);
+  assert.equal(loadKubeConfig({ kubeconfig }).cluster.server, "https://one:6443");
+  assert.throws(
+    () => loadKubeConfig({ kubeconfig, context: "namespace-only" }),
+    /^KubeConfigError: context "namespace-only" of .* names no cluster$/,
+  );
+  assert.throws(
+    () => loadKubeConfig({ kubeconfig, context: "no-server" }),
+    /^KubeConfigError: cluster "c4" of .* has no server$/,
+  );
 });
 
 test("files in KUBECONFIG merge as kubectl does: the first to name a thing wins, missing files are passed over", (t) => {
