@@ -162,7 +162,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
     packages: [...NODE, "js-yaml", "yargs"],
   },
   "inspect/files": {
-    from: [...RULES("settings"), "kube/json", "text"],
+    from: [...RULES("settings"), "kube/json", "kube/kubeconfig/kubectl-yaml", "text"],
     packages: [...NODE, "js-yaml"],
   },
   "inspect/requests": {

@@ -5,16 +5,16 @@
 import { listed } from "../../text/listed.ts";
 import { UsageError, type Config } from "../../controller/settings/config.ts";
 import { isRecord } from "../../kube/json.ts";
-import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
-import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
-import { NAMESPACES } from "../../kube/rest/resource.ts";
+import type { Ref } from "../../text/names.ts";
+import { placeKey } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
-import { isObjectOf, type FileObject } from "../files/file-objects.ts";
+import type { FileObject } from "../files/file-objects.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 import { ALL_RIGHTS } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
 import { ClusterBuilder } from "./cluster-builder.ts";
+import { identity, placedOf, type Placed } from "./placed-object.ts";
 
 export type FileCluster = ReadCluster & {
   /** How many there were of each kind that takes no part. */
@@ -23,14 +23,6 @@ export type FileCluster = ReadCluster & {
   readonly implied: readonly string[];
   /** Objects that an API server would not take, a line each. */
   readonly unread: readonly string[];
-};
-
-type Fields = Readonly<Record<string, unknown>>;
-
-type Placed = {
-  readonly kind: ObjectKind | "Namespace";
-  readonly ref: Ref;
-  readonly object: Fields;
 };
 
 /** `namespace`: of objects that name none. */
@@ -171,91 +163,7 @@ function listIn(
   return clusterList(list?.object, { list: ref, configMaps, onlyNames });
 }
 
-function placedOf(raw: Fields, where: string, namespace: string): Placed | undefined {
-  if (isObjectOf(NAMESPACES, raw)) return { kind: "Namespace", ...namespaceOf(raw, where) };
-  const kind = OBJECT_KINDS.find((each) => isObjectOf(KINDS[each].resource, raw));
-  return kind && { kind, ...objectOfKind(kind, raw, where, namespace) };
-}
-
-type Read = { readonly ref: Ref; readonly object: Fields };
-
-function namespaceOf(raw: Fields, where: string): Read {
-  const metadata = metadataOf(raw, where);
-  const name = nameOf(metadata, where);
-  if (!isNamespaceName(name))
-    throw new UsageError(`${where}: "${name}" is not the name of a namespace`);
-  const ref = { namespace: "", name };
-  return { ref, object: { ...raw, metadata: { ...identity(ref), ...metadata } } };
-}
-
-function objectOfKind(kind: ObjectKind, raw: Fields, where: string, otherwise: string): Read {
-  const metadata = metadataOf(raw, where);
-  const name = nameOf(metadata, where);
-  if (!isSecretName(name)) throw new UsageError(`${where}: "${name}" is not the name of a ${kind}`);
-  const { namespace = otherwise } = metadata;
-  if (typeof namespace !== "string" || !isNamespaceName(namespace))
-    throw new UsageError(`${where}: metadata.namespace of ${kind} ${name} is no namespace's name`);
-  const ref = { namespace, name };
-  const what = `${kind} ${refText(ref)}`;
-  const maps = KINDS[kind].fields.map(
-    (field) =>
-      [field.name, textsOf(raw[field.name], `${where}: ${field.name} of ${what}`)] as const,
-  );
-  const payload: Record<string, Readonly<Record<string, string>>> = Object.fromEntries(maps);
-  // Only Secrets have this field, for manual editing.
-  if (kind === "Secret")
-    payload["data"] = {
-      ...payload["data"],
-      ...encoded(textsOf(raw["stringData"], `${where}: stringData of ${what}`)),
-    };
-  const object = { ...raw, metadata: { ...identity(ref), ...metadata, namespace }, ...payload };
-  return { ref, object };
-}
-
-function encoded(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(texts).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
-  );
-}
-
-function metadataOf(raw: Fields, where: string): Fields {
-  const metadata = raw["metadata"];
-  if (!isRecord(metadata)) throw new UsageError(`${where}: ${String(raw["kind"])} has no metadata`);
-  for (const field of ["labels", "annotations"])
-    textsOf(metadata[field], `${where}: metadata.${field} of ${String(metadata["name"])}`);
-  return metadata;
-}
-
-function nameOf({ name }: Fields, where: string): string {
-  if (typeof name === "string" && name !== "") return name;
-  throw new UsageError(`${where}: metadata.name is missing`);
-}
-
-// Like the API server, it does not accept a number or a bare true as text.
-function textsOf(value: unknown, what: string): Readonly<Record<string, string>> {
-  if (value === undefined || value === null) return {};
-  if (!isRecord(value)) throw new UsageError(`${what} is no mapping`);
-  const texts: [string, string][] = [];
-  for (const [key, text] of Object.entries(value)) {
-    if (typeof text !== "string" && text !== null)
-      throw new UsageError(`${what}: ${key} is no text; put it in quotes`);
-    texts.push([key, text ?? ""]);
-  }
-  return Object.fromEntries(texts);
-}
-
-const LONG_AGO = "1970-01-01T00:00:00Z";
-
-// Fields that an API server would set. A dump of a cluster has its own.
-function identity(ref: Ref): Fields {
-  return {
-    uid: `file:${refText(ref)}`,
-    resourceVersion: "1",
-    creationTimestamp: LONG_AGO,
-  };
-}
-
-function impliedNamespace(name: string): Fields {
+function impliedNamespace(name: string): Placed["object"] {
   return { metadata: { name, ...identity({ namespace: "", name }) } };
 }
 

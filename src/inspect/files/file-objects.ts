@@ -72,8 +72,9 @@ class FileReader implements FileReading {
       const where = `${file}:${line}`;
       if (value === undefined || value === null) continue;
       if (!isRecord(value)) throw new UsageError(`${where}: is no object of Kubernetes`);
-      if (typeof value["kind"] !== "string" || value["kind"] === "")
-        throw new UsageError(`${where}: has no kind: is it an object of Kubernetes?`);
+      for (const field of ["kind", "apiVersion"])
+        if (typeof value[field] !== "string" || value[field] === "")
+          throw new UsageError(`${where}: has no ${field}: is it an object of Kubernetes?`);
       this.objects.push(...itemsOf(value, where, false));
     }
   }
@@ -217,7 +218,7 @@ function isFolder(path: string): boolean {
 
 function contentOf(file: string): string {
   try {
-    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+    return readFileSync(file, "utf8");
   } catch (error) {
     throw unreadable(file, error);
   }
@@ -233,9 +234,7 @@ async function textOf(stdin: Input): Promise<string> {
   if (stdin === undefined) throw new UsageError("-f -: there is nothing on stdin");
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks)
-    .toString("utf8")
-    .replace(/^\ufeff/, "");
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Whether an object names this kind, group and version. */

@@ -1,31 +1,15 @@
 // Reads the documents of one text: YAML documents, JSON, or several JSON values. YAML is read as kubectl
-// reads it, with merge keys and YAML 1.1's spellings of true and false. An error is a UsageError with file,
-// line and column that quotes nothing of the file.
-import {
-  boolYaml11Tag,
-  CORE_SCHEMA,
-  floatYaml11Tag,
-  intYaml11Tag,
-  loadAll,
-  mergeTag,
-  nullYaml11Tag,
-  YAMLException,
-} from "js-yaml";
+// reads it. An error is a UsageError with file, line and column that quotes nothing of the file.
+import { loadAll, YAMLException } from "js-yaml";
 import { UsageError } from "../../controller/settings/config.ts";
-
-/** sigs.k8s.io/yaml, which kubectl uses, leaves time stamps as text. */
-const KUBECTL_SCHEMA = CORE_SCHEMA.withTags([
-  nullYaml11Tag,
-  boolYaml11Tag,
-  intYaml11Tag,
-  floatYaml11Tag,
-  mergeTag,
-]);
+import { KUBECTL_SCHEMA } from "../../kube/kubeconfig/kubectl-yaml.ts";
 
 export type FileDocument = { readonly value: unknown; readonly line: number };
 
 /** One document after the other, each with its own line. */
-export function documentsOf(file: string, text: string): readonly FileDocument[] {
+export function documentsOf(file: string, bytes: string): readonly FileDocument[] {
+  // Files that are joined can each begin with a byte order mark.
+  const text = bytes.replace(/^\ufeff/gm, "");
   if (/^\s*[{[]/.test(text)) {
     const json = jsonOf(text);
     if (json) return json;

@@ -1,5 +1,5 @@
-// YAML as kubectl reads a file of one object: YAML 1.1 with merges (`<<`), and only its first document. If a
-// key occurs twice, the last one wins. Failures are js-yaml's YAMLException, which may quote the text.
+// YAML as kubectl reads it: YAML 1.1 with merges (`<<`). Only the first document of a kubeconfig counts, and
+// if a key occurs twice, the last one wins. Failures are js-yaml's YAMLException, which may quote the text.
 import {
   binaryTag,
   boolYaml11Tag,
@@ -43,7 +43,8 @@ const binaryTextTag = defineScalarTag("tag:yaml.org,2002:binary", {
     return bytes instanceof Uint8Array ? Buffer.from(bytes).toString("utf8") : NOT_RESOLVED;
   },
 });
-const SCHEMA = FAILSAFE_SCHEMA.withTags(
+/** Time stamps stay text, as in sigs.k8s.io/yaml, which kubectl uses. */
+export const KUBECTL_SCHEMA = FAILSAFE_SCHEMA.withTags(
   nullYaml11Tag,
   boolYaml11Tag,
   intTag,
@@ -56,7 +57,7 @@ const SCHEMA = FAILSAFE_SCHEMA.withTags(
 export function loadAsKubectl(text: string): unknown {
   const first = firstDocument(text);
   const isEmpty = first.split("\n").every((line) => /^\s*(#.*)?$|^---\s*(#.*)?$/.test(line));
-  return isEmpty ? undefined : (load(first, { schema: SCHEMA, json: true }) ?? undefined);
+  return isEmpty ? undefined : (load(first, { schema: KUBECTL_SCHEMA, json: true }) ?? undefined);
 }
 
 // A marker is at the beginning of a line, where neither a block nor a quoted text can contain one.

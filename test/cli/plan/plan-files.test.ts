@@ -83,6 +83,9 @@ test("stdin, several files, Lists, lists of one kind and JSON after JSON are rea
     }),
     [a, b, source].map((each) => JSON.stringify(each, undefined, 2)).join("\n"),
     `\ufeff${TEAMS.replaceAll("\n", "\r\n")}---\r\n${SOURCE}`,
+    `${TEAMS}---\n\ufeff${SOURCE}`,
+    `${TEAMS}\ufeff---\n${SOURCE}`,
+    [a, b, source].map((each) => `\ufeff${JSON.stringify(each)}\n`).join(""),
   ];
   const path = folderOf(t, {});
   for (const [index, stdin] of forms.entries()) {
@@ -198,6 +201,18 @@ test("the flags of run decide here too", async () => {
   assert.equal((await commandLine(["plan", "-f", "-", "-o", "name"], { stdin, env })).stdout, "");
 });
 
+test("null is an empty value of an annotation or a label, as for an API server: a template without a value", async () => {
+  const of = async (fields: string): Promise<string> => {
+    const stdin = `${TEAMS}---\n${SOURCE.replace("annotations: {", `annotations: {${fields}, `)}`;
+    return (await commandLine(["plan", "-f", "-", "-o", "wide"], { stdin })).stdout;
+  };
+  for (const name of ["to-selector", "name", "keys", "on-delete", "paused"])
+    assert.match(
+      await of(`secretcast.io/${name}: `),
+      new RegExp(`^refused .*invalid secretcast\\.io/${name}: ""`, "m"),
+    );
+});
+
 test("an empty input has nothing to do", async () => {
   assert.equal((await commandLine(["plan", "-f", "-"], { stdin: "" })).code, 0);
   assert.equal((await commandLine(["plan", "-f", "-"], { stdin: "# nothing\n---\n" })).code, 0);
@@ -215,6 +230,8 @@ test("a file that cannot be read or is no YAML is one line with file, line and c
   await fails(["-f", `${path}/broken.json`], /broken\.json:1:\d+: is not YAML/);
   await fails(["-f", `${path}/text.yaml`], /text\.yaml:1: is no object of Kubernetes/);
   await fails(["-f", `${path}/kindless.yaml`], /kindless\.yaml:1: has no kind/);
+  for (const odd of ["", "apiVersion: ''\n", "apiVersion: 1\n", "apiVersion:\n", "x: v1\n"])
+    await fails(["-f", "-"], /stdin:9: has no apiVersion/, `${TEAMS}---\n${odd}kind: Secret\n`);
   await fails(["-f", `${path}/empty`], /empty: no file in it ends with \.yaml, \.yml, \.json; -R/);
   await fails(["-f", `${path}/nowhere.yaml`], /nowhere\.yaml: does not exist/);
   await fails(["-f", "-"], /nothing on stdin/);
@@ -231,6 +248,12 @@ test("what an API server would not take is one line with file and line", async (
   );
   const bare = "metadata: {name: a, annotations: {secretcast.io/paused: true}}\n";
   await fails(["-f", "-"], /secretcast\.io\/paused is no text; put it in quotes/, secret(bare));
+  const named = (field: string): string => secret(`metadata: {name: a}\n${field}\n`);
+  const immutable = /stdin:9: immutable of Secret default\/a is neither true nor false/;
+  for (const odd of ["'true'", "1", "[true]", "truthy", "2024-01-01"])
+    await fails(["-f", "-"], immutable, named(`immutable: ${odd}`));
+  for (const odd of ["5", "yes", "[Opaque]", "{}", "1e3"])
+    await fails(["-f", "-"], /stdin:9: type of .* is no text; put it in/, named(`type: ${odd}`));
   await fails(
     ["-f", "-"],
     /stdin:10: Secret secretcast\/registry is there twice; first at stdin:1/,

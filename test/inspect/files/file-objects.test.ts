@@ -94,6 +94,17 @@ metadata: {name: team-b, annotations: {secretcast.io/accept: yes}}
   assert.doesNotMatch(stderr, /<</);
 });
 
+test("in manifests as in a kubeconfig, numbers of both versions of YAML are no text, and those of base sixty are (C18)", async () => {
+  const planned = async (label: string): Promise<string> => {
+    const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {x: ${label}}}\n`;
+    return (await commandLine(["plan", "-f", "-"], { stdin })).stderr;
+  };
+  for (const number of ["1e3", "12e03", "007", "0o17", "1_000", "0b11", ".5", "+1", "Off"])
+    assert.match(await planned(number), /: x is no text; put it in quotes/, number);
+  for (const text of ["1:30", "12:30:45", "2024-01-01", "1e", "0x", "v1.10", "1.2.3"])
+    assert.match(await planned(text), /^read 1 Namespaces/, text);
+});
+
 test("lists that contain each other by aliases are refused in one line (C21)", async (t) => {
   const levels = Array.from({ length: 12 }, (_, level) => {
     const items = Array.from({ length: 9 }, () =>
