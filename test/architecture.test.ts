@@ -1,8 +1,9 @@
 // The map of the code is true: every file is on it, and exported names mean one thing each.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, matchesGlob } from "node:path";
 import { test } from "node:test";
+import { WALLS } from "../oxlint.config.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
@@ -37,6 +38,25 @@ test("the tree in docs/architecture.md has every file of src, each with a line, 
   assert.deepEqual(pathsOf(tree), filesOf(SRC));
   const bare = tree.split("\n").filter((line) => /^ +\S+\.\w+\s*$/.test(line));
   assert.deepEqual(bare, []);
+});
+
+test("WALLS allows no import that no file uses, except of the modules of Node", () => {
+  const unused = Object.entries(WALLS).flatMap(([room, { from, packages }]) => {
+    const files = filesOf(SRC).filter((file) => dirname(file) === (room || "."));
+    const used = files.flatMap((file) =>
+      Array.from(
+        readFileSync(join(SRC, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g),
+        ([, name = ""]) => (name.startsWith(".") ? join(room, name).replace(/\.ts$/, "") : name),
+      ),
+    );
+    return [...from.map((name) => (name in WALLS ? `${name}/*` : name)), ...packages]
+      .filter(
+        (allowed) =>
+          !allowed.startsWith("node:*") && !used.some((name) => matchesGlob(name, allowed)),
+      )
+      .map((allowed) => `${room} → ${allowed}`);
+  });
+  assert.deepEqual(unused, []);
 });
 
 test("an exported name is exported once in the whole of src, and means one thing", () => {
