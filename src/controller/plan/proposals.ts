@@ -2,7 +2,8 @@
 // is bounded however much is due, and in which order.
 import { because } from "../model/reasons.ts";
 import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
-import { MOST_LASTING } from "../state/reservations.ts";
+import { change, EVERYWHERE } from "../state/recent-removals.ts";
+import { MOST_LASTING, MOST_LASTING_OF_A_NAMESPACE } from "../state/reservations.ts";
 import type { SharedState } from "../state/planner-state.ts";
 import { placeKey } from "../model/kinds.ts";
 import { type Action, isEnding } from "../model/actions.ts";
@@ -31,7 +32,8 @@ export class Proposals {
   /** Rows of verdicts that pass. */
   #passing = 0;
   #ending = 0;
-  #reserving = 0;
+  /** How many reservations must survive the process, by namespace. EVERYWHERE: all. */
+  readonly #lasting = new Map<string, number>();
   #agedEnding = 0;
   readonly #agedWrites = new Map<string, number>();
   readonly #writes = new Map<string, Ordered[]>();
@@ -44,6 +46,7 @@ export class Proposals {
     this.#shared = shared;
     this.#now = now;
     this.#inFlight = inFlight;
+    for (const { place } of shared.reservations.lasting()) this.#reserve(place.namespace);
   }
 
   /** Whether there is room for one more row of a verdict that passes. */
@@ -75,7 +78,15 @@ export class Proposals {
   // Each that must survive the process is a part of one annotation.
   #mayReserve(action: Action): boolean {
     if (action.kind !== "replace" || !action.reservation.lasting) return true;
-    return this.#reserving++ < MOST_LASTING - this.#shared.reservations.lastingCount;
+    const { namespace } = action.place;
+    const [all = 0, own = 0] = [EVERYWHERE, namespace].map((of) => this.#lasting.get(of));
+    if (all >= MOST_LASTING || own >= MOST_LASTING_OF_A_NAMESPACE) return false;
+    this.#reserve(namespace);
+    return true;
+  }
+
+  #reserve(namespace: string): void {
+    for (const account of [EVERYWHERE, namespace]) change(this.#lasting, account, 1);
   }
 
   #mayEnd(aged: boolean): boolean {

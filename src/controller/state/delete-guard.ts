@@ -12,7 +12,7 @@
 import type { CountedRemoval, EndAction, SourceAbsence } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
 import { AskedFor } from "./asked-for.ts";
-import { type OfVanished, RecentRemovals } from "./recent-removals.ts";
+import { change, EVERYWHERE, type OfVanished, RecentRemovals } from "./recent-removals.ts";
 
 /** A removal that is due: its grace is over and the API server has confirmed it. */
 export type DueRemoval = CountedRemoval & {
@@ -48,8 +48,6 @@ export type LimitNumbers = {
 };
 
 const GO: GuardDecision = { kind: "go" };
-/** The account of what counts in the whole cluster. */
-const EVERYWHERE = "";
 /** More than one in five of all copies, and at least so many. */
 const SHARE = 5;
 const FEWEST_OF_SHARE = 10;
@@ -110,25 +108,22 @@ export class DeleteGuard {
 
   /** What is exceeded in the whole cluster together with all that counts in a namespace. */
   #count(due: readonly DueRemoval[], { limit, copies }: DeleteGuardLimits) {
-    const own = new Map(this.recent.inNamespace);
+    const own = new Map(this.recent.byAccount);
     const ownDue = new Set<string>();
     let dueEverywhere = 0;
     for (const one of due) {
       if (this.#exempts(one)) continue;
       if (one.countedAs === "everywhere") dueEverywhere++;
       else {
-        own.set(one.namespace, (own.get(one.namespace) ?? 0) + 1);
+        change(own, one.namespace, 1);
         ownDue.add(one.namespace);
       }
     }
-    let made = this.recent.everywhere - ownDue.size;
-    for (const [account, { key }] of this.#exempt) {
-      const exempted = this.recent.ofVanished.get(key)?.count ?? 0;
-      if (account === EVERYWHERE) made -= exempted;
-      else own.set(account, (own.get(account) ?? 0) - exempted);
-    }
-    for (const [name, count] of own) if (count === 0) own.delete(name);
-    made += own.size;
+    for (const [account, { key }] of this.#exempt)
+      change(own, account, -(this.recent.ofVanished.get(key)?.count ?? 0));
+    const madeEverywhere = own.get(EVERYWHERE) ?? 0;
+    own.delete(EVERYWHERE);
+    const made = madeEverywhere + own.size - ownDue.size;
     const all = copies + due.length + this.recent.size;
     return (namespace: string): LimitNumbers | undefined => {
       const more = Math.max(0, (own.get(namespace) ?? 0) - 1);

@@ -9,6 +9,9 @@ export type OfVanished = { readonly absence: SourceAbsence; readonly count: numb
 
 type Made = CountedRemoval & { readonly at: number };
 
+/** The account of what counts in the whole cluster. */
+export const EVERYWHERE = "";
+
 /** So many outdated entries are kept before the list is copied. */
 const MOST_OUTDATED = 1024;
 
@@ -16,19 +19,13 @@ export class RecentRemovals {
   #made: Made[] = [];
   /** Index of the oldest that still counts. */
   #first = 0;
-  #everywhere = 0;
-  readonly #inNamespace = new Map<string, number>();
+  readonly #byAccount = new Map<string, number>();
   readonly #bySource = new Map<string, number>();
   readonly #byVanished = new Map<string, OfVanished>();
 
-  /** Removals that count in the whole cluster. */
-  get everywhere(): number {
-    return this.#everywhere;
-  }
-
-  /** By namespace: removals that count in that namespace alone. */
-  get inNamespace(): ReadonlyMap<string, number> {
-    return this.#inNamespace;
+  /** By namespace: removals that count in that namespace alone. EVERYWHERE: in the whole cluster. */
+  get byAccount(): ReadonlyMap<string, number> {
+    return this.#byAccount;
   }
 
   get size(): number {
@@ -69,8 +66,7 @@ export class RecentRemovals {
   }
 
   #count({ namespace, source, countedAs, byEdit, vanished }: CountedRemoval, by: 1 | -1): void {
-    if (countedAs === "everywhere") this.#everywhere += by;
-    else change(this.#inNamespace, namespace, by);
+    change(this.#byAccount, countedAs === "everywhere" ? EVERYWHERE : namespace, by);
     if (countedAs === "namespace") return;
     if (byEdit) change(this.#bySource, source, by);
     if (!vanished) return;
@@ -83,7 +79,8 @@ export class RecentRemovals {
   }
 }
 
-function change(counts: Map<string, number>, key: string, by: number): void {
+/** A count of 0 is left out. */
+export function change(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by;
   if (count === 0) counts.delete(key);
   else counts.set(key, count);

@@ -8,6 +8,8 @@ import { placeKey, type ObjectKind } from "../model/kinds.ts";
 
 /** So many that must survive the process exist at a time: they are one annotation, of 256 KiB at most. */
 export const MOST_LASTING = 200;
+/** The most in one namespace: its users can keep a copy, and so its place reserved, by a finalizer. */
+export const MOST_LASTING_OF_A_NAMESPACE = MOST_LASTING / 4;
 
 export type HeldReservation = Reservation & {
   /** When it was made, or read from the Lease (ms, monotonic). */
@@ -18,17 +20,11 @@ export type HeldReservation = Reservation & {
 
 export class Reservations {
   readonly #byPlace = new Map<string, HeldReservation>();
-  #lasting = 0;
   #version = 0;
 
   /** Whether there is any: lookups by place cost a text each. */
   get any(): boolean {
     return this.#byPlace.size > 0;
-  }
-
-  /** How many must survive the process. */
-  get lastingCount(): number {
-    return this.#lasting;
   }
 
   /** Changes with the lasting ones. */
@@ -51,7 +47,7 @@ export class Reservations {
   reserve(reservation: Reservation, now: number): void {
     this.end(reservation);
     this.#set({ ...reservation, madeAt: now, unwantedSince: undefined });
-    this.#count(reservation, 1);
+    if (reservation.lasting) this.#version++;
   }
 
   wanted(reservation: HeldReservation): void {
@@ -70,16 +66,10 @@ export class Reservations {
     const held = this.at(kind, place);
     if (!held) return;
     this.#byPlace.delete(placeKey(kind, place));
-    this.#count(held, -1);
+    if (held.lasting) this.#version++;
   }
 
   #set(held: HeldReservation): void {
     this.#byPlace.set(placeKey(held.kind, held.place), held);
-  }
-
-  #count({ lasting }: Reservation, more: 1 | -1): void {
-    if (!lasting) return;
-    this.#lasting += more;
-    this.#version++;
   }
 }

@@ -306,3 +306,27 @@ test("a reserved place gets its copy at once, although a stronger source that th
   assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "trusted/ca");
   assert.notEqual(made.plan().nextAt, made.now, "no further plan is asked for");
 });
+
+test("a namespace whose copies a finalizer keeps does not take all the room for reservations", () => {
+  const made = published();
+  made.namespace("tenant");
+  for (let index = 0; index < 250; index++)
+    for (const publisher of ["trusted", "evil"])
+      made.secret(`${publisher}/of-${index}`, { to: "tenant" });
+  made.settle(40);
+  for (let index = 0; index < 250; index++)
+    made.secret(`evil/of-${index}`, { to: "tenant" }, { type: "a/b" });
+  const { reservations } = made.memories.shared;
+  for (let round = 0; round < 10; round++) {
+    for (const action of made.plan().actions) {
+      if (action.kind === "confirm") made.apply(action);
+      if (action.kind !== "replace") continue;
+      reservations.reserve(action.reservation, made.now);
+      made.get(refText(action.place)).metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+    }
+    made.reread();
+    made.now += 1000;
+  }
+  assert.equal(reservations.lasting().length, 50);
+  assert.equal(refText(replacedHalf(made).place), PLACE);
+});

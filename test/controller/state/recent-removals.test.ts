@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CountedRemoval } from "../../../src/controller/model/actions.ts";
-import { RecentRemovals } from "../../../src/controller/state/recent-removals.ts";
+import { EVERYWHERE, RecentRemovals } from "../../../src/controller/state/recent-removals.ts";
 
 const removal = (over: Partial<CountedRemoval> = {}): CountedRemoval => ({
   namespace: "team-a",
@@ -19,15 +19,15 @@ test("removals count until they are older than the hold", () => {
   recent.add(removal({ countedAs: "namespace" }), 1000);
   recent.add(removal({ byEdit: false }), 2000);
   recent.forget(0);
-  assert.deepEqual([recent.everywhere, recent.size], [2, 3]);
-  assert.deepEqual([...recent.inNamespace], [["team-a", 1]]);
+  assert.deepEqual([recent.byAccount.get(EVERYWHERE), recent.size], [2, 3]);
+  assert.equal(recent.byAccount.get("team-a"), 1);
   assert.equal(recent.ofSource("Secret shared/one"), 1);
   recent.forget(1001);
-  assert.deepEqual([recent.everywhere, recent.size], [1, 1]);
-  assert.deepEqual([...recent.inNamespace], []);
+  assert.deepEqual([recent.byAccount.get(EVERYWHERE), recent.size], [1, 1]);
+  assert.equal(recent.byAccount.has("team-a"), false);
   assert.equal(recent.ofSource("Secret shared/one"), 0);
   recent.forget(2001);
-  assert.deepEqual([recent.everywhere, recent.size], [0, 0]);
+  assert.deepEqual([recent.byAccount.size, recent.size], [0, 0]);
 });
 
 test("outdated removals are passed over, and copied away only when they are most of the list (B13)", () => {
@@ -42,5 +42,5 @@ test("outdated removals are passed over, and copied away only when they are most
   }
   assert.ok(copies <= 10, `${copies} copies of the list`);
   recent.forget(120_000);
-  assert.deepEqual([recent.size, recent.everywhere], [0, 0]);
+  assert.deepEqual([recent.size, recent.byAccount.size], [0, 0]);
 });
