@@ -1,7 +1,7 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
 // empty, or an unmanaged Secret is there. Creates are gathered per source, because the fan-out limit
 // depends on how many places the source has.
-import { because, type Reason } from "../model/reasons.ts";
+import { because } from "../model/reasons.ts";
 import type { CachedObject } from "../model/cluster.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
@@ -53,11 +53,9 @@ export class MissingCopies {
     // A paused one takes no place that it does not hold.
     const winner = adopter(wanting, present) ?? wanting.find(({ paused }) => !paused) ?? wanting[0];
     if (!winner) return;
-    for (const loser of wanting) {
-      if (loser === winner) continue;
-      const reason = because("OtherSourceFirst", { source: winner.text });
-      this.#lose(loser, target, winner.source, reason);
-    }
+    const reason = because("OtherSourceFirst", { source: winner.text });
+    const lost = { verdict: "conflict", reason, winner: winner.source } as const;
+    for (const loser of wanting) if (loser !== winner) this.#report(loser, target, lost);
     this.#win(winner, target, present);
   }
 
@@ -80,13 +78,9 @@ export class MissingCopies {
     const reason = stronger
       ? because("OtherSourceFirst", { source: stronger.text })
       : because("PlaceReserved", { source: holder.text });
-    for (const loser of wanting)
-      if (loser !== winner) this.#lose(loser, target, winner?.source ?? holder.source, reason);
+    const lost = { verdict: "conflict", reason, winner: winner?.source ?? holder.source } as const;
+    for (const loser of wanting) if (loser !== winner) this.#report(loser, target, lost);
     if (winner) this.#win(winner, target, undefined);
-  }
-
-  #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: Reason): void {
-    this.#report(loser, target, { verdict: "conflict", reason, winner });
   }
 
   #report(
@@ -96,7 +90,7 @@ export class MissingCopies {
   ): void {
     const { source, tally } = candidate;
     const place = placeOf(candidate, target);
-    this.#sync.planBuilder.report(tally, { place, source, ...finding });
+    this.#sync.planBuilder.report(tally, { place, source, ...finding }, true);
   }
 
   #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {

@@ -84,8 +84,8 @@ export class PlanBuilder {
     return true;
   }
 
-  /** A verdict without a write. */
-  report(tally: Tally, finding: Finding): void {
+  /** A verdict without a write. `without`: at a place without a copy of this source. */
+  report(tally: Tally, finding: Finding, without = finding.winner !== undefined): void {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
     this.steps += STEPS_A_ROW;
@@ -96,6 +96,7 @@ export class PlanBuilder {
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
     if (!pulling && isPending(verdict) && !this.proposals.takesRow()) return;
+    if (without && !this.proposals.takesRowOf(refText(source))) return;
     const since = this.#since(verdict, place, source);
     this.rows.push({
       since,

@@ -31,6 +31,9 @@ export class Proposals {
   sources = 1;
   /** Rows of verdicts that pass. */
   #passing = 0;
+  /** Rows of places without a copy of their source. */
+  #without = 0;
+  readonly #withoutOf = new Map<string, number>();
   #ending = 0;
   /** How many reservations must survive the process, by namespace. EVERYWHERE: all. */
   readonly #lasting = new Map<string, number>();
@@ -52,6 +55,17 @@ export class Proposals {
   /** Whether there is room for one more row of a verdict that passes. */
   takesRow(): boolean {
     return this.#passing++ < MOST_ROWS;
+  }
+
+  /**
+   * Whether there is room for one more row of a place without a copy of `source`. A user asks for as many places as
+   * there are namespaces with each source, so beyond the first rows a source has a few.
+   */
+  takesRowOf(source: string): boolean {
+    if (this.#without++ < MOST_ROWS) return true;
+    const rows = (this.#withoutOf.get(source) ?? 0) + 1;
+    this.#withoutOf.set(source, rows);
+    return rows <= FEWEST_OF_A_SOURCE;
   }
 
   /** Whether there is room for it. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
 import { annotate, cluster, reasonAt } from "../../support/planner/publishers.ts";
 import { base64 } from "../../support/planner/raw-cluster.ts";
-import { actionsAt, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
+import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 
 test("S38 a source never targets its own namespace", () => {
   const made = cluster();
@@ -323,4 +323,24 @@ test("what a source would put into etcd counts the places that it has, those tha
   assert.equal(verdictAt(held, "team-e/cred"), "held");
   made.settings = { ...made.settings, fanoutLimitBytes: (four / 4) * 5 };
   assert.equal(verdictAt(made.plan(), "team-e/cred"), "create");
+});
+
+test("sources that want places without end have a bounded number of rows, and all are counted", () => {
+  const NAMESPACES = 200;
+  const SOURCES = 400;
+  for (const words of [{ name: "ca" }, { paused: "true" }]) {
+    const made = new Cluster({ sourceNamespaces: globs("*") });
+    made.namespace("shared");
+    made.namespace("tenant");
+    for (let index = 0; index < NAMESPACES; index++) made.namespace(`team-${index}`);
+    made.secret("shared/ca", { to: "team-*" });
+    made.settle();
+    for (let index = 0; index < SOURCES; index++)
+      made.secret(`tenant/of-${index}`, { to: "team-*", ...words });
+    const { rows, counts } = made.plan();
+    assert.ok(rows.length <= 50_000 + 16 * SOURCES, `${rows.length} rows`);
+    assert.equal(counts.conflict + counts.paused, NAMESPACES * SOURCES);
+    const last = rows.filter(({ source }) => source.name === `of-${SOURCES - 1}`);
+    assert.ok(last.length >= 16, "each source is among them");
+  }
 });
