@@ -159,4 +159,6 @@ export type LiveRead = {
   readonly shown: string;
   /** UID of an object that must not exist, whatever has its name by now. */
   readonly gone?: string;
+  /** false: this process never had that object in its cache, so a user may have made it up. */
+  readonly seen?: boolean;
 };

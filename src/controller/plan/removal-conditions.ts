@@ -55,7 +55,7 @@ export function sourceGone(
   return {
     cause: "gone",
     reason,
-    follows: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid }],
+    follows: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid, seen }],
     vanished: { key, account: accountOf(sync, ref), since, seen },
     absentUntil: since + settings.sourceGraceMs,
     succeeded: status.kind === "entry",
@@ -166,25 +166,15 @@ function stayUntil(
     const later = because("RemovedLater", { seconds: ms / 1000, flag });
     return { reason: followedBy(reason, later), dueAt: until };
   }
-  return unconfirmedAt(planBuilder, reason, follows, age);
+  return unconfirmed(planBuilder, reason, follows, age);
 }
 
-/** `freshMs`: how old the API server's answer may be. */
+/** Why what follows from these objects is not done now. `age`: how old the API server's answer may be. */
 export function unconfirmed(
   planBuilder: PlanBuilder,
   reason: Reason,
   follows: readonly LiveRead[],
-  freshMs?: number,
-): RemovalHold | undefined {
-  const age = freshMs === undefined ? undefined : { same: freshMs, newer: freshMs };
-  return unconfirmedAt(planBuilder, reason, follows, age);
-}
-
-function unconfirmedAt(
-  planBuilder: PlanBuilder,
-  reason: Reason,
-  follows: readonly LiveRead[],
-  age: AnswerAge | undefined,
+  age?: AnswerAge,
 ): RemovalHold | undefined {
   const reply = planBuilder.confirm(follows, age);
   switch (reply.kind) {

@@ -10,6 +10,7 @@ import {
   type RemovalReason,
   type RemovalHold,
 } from "./removal-conditions.ts";
+import type { AnswerAge } from "../state/live-reads.ts";
 import { EditedSources } from "./edited-sources.ts";
 import type {
   DeleteGuard,
@@ -50,7 +51,7 @@ type Ending = {
 
 const ENDINGS_PER_TURN = 1024;
 /** An answer from before a hold is asked for once more. */
-const FRESH_MS = 60_000;
+const FRESH: AnswerAge = { same: 60_000, newer: 60_000 };
 
 export class Removals {
   readonly #due: Ending[] = [];
@@ -205,7 +206,7 @@ export class Removals {
   #go(ending: Ending): void {
     const { because, verdict, action } = ending;
     const { reason, follows } = because.removalReason;
-    const hold = unconfirmed(this.#sync.planBuilder, reason, follows, FRESH_MS);
+    const hold = unconfirmed(this.#sync.planBuilder, reason, follows, FRESH);
     if (hold) this.#wait(ending, hold);
     else this.#sync.planBuilder.propose(because.tally, verdict, action, because.order);
   }

@@ -74,7 +74,8 @@ export class LiveReads {
     }
     const flying = this.#flying.has(key);
     const waits = !flying && known !== undefined && known.until > now;
-    if (!flying && !waits) this.#due.set(key, question);
+    const isKept = question.seen === false && this.#due.has(key);
+    if (!flying && !waits && !isKept) this.#due.set(key, question);
     const until = waits ? { until: known.until } : {};
     return known && known.version === undefined
       ? { kind: "unreadable", reason: known.reason, ...until }
@@ -83,12 +84,19 @@ export class LiveReads {
 
   /**
    * What is to be asked now, in at most `free` flights of several questions each. Objects without an
-   * answer come first: those that are asked again and again do not keep them waiting.
+   * answer come first: those that are asked again and again do not keep them waiting. Namespaces take turns, and so
+   * do all objects that were never seen: copies that a user forges do not keep others waiting.
    */
   flights(free: number): readonly (readonly LiveRead[])[] {
     const [first, again]: [LiveRead[], LiveRead[]] = [[], []];
     for (const [key, question] of this.#due) (this.#known.has(key) ? again : first).push(question);
-    const due = [...first, ...again].slice(0, free * MOST_IN_A_FLIGHT);
+    const asked = [...first, ...again];
+    const groups = Map.groupBy(asked, ({ ref, seen }) => (seen === false ? "" : ref.namespace));
+    const due: LiveRead[] = [];
+    const most = Math.min(this.#due.size, free * MOST_IN_A_FLIGHT);
+    for (let turn = 0; due.length < most; turn++)
+      for (const group of groups.values()) due.push(...group.slice(turn, turn + 1));
+    due.splice(most);
     const size = Math.ceil(due.length / Math.max(1, free));
     const flights: LiveRead[][] = [];
     for (let from = 0; from < due.length; from += size) flights.push(due.slice(from, from + size));

@@ -70,10 +70,7 @@ export class RecentRemovals {
     if (countedAs === "namespace") return;
     if (byEdit) change(this.#bySource, source, by);
     if (!vanished) return;
-    const { absence, count } = this.#byVanished.get(vanished.key) ?? {
-      absence: vanished,
-      count: 0,
-    };
+    const { absence = vanished, count = 0 } = this.#byVanished.get(vanished.key) ?? {};
     if (count + by === 0) this.#byVanished.delete(vanished.key);
     else this.#byVanished.set(vanished.key, { absence, count: count + by });
   }

@@ -289,6 +289,20 @@ test("forged copies and pulling records in one namespace hold nothing in another
   assert.equal(made.secrets.has("team-2/one"), false);
 });
 
+test("forged copies of sources that never were do not delay a removal in another namespace (B5)", () => {
+  const made = cluster(2, 1);
+  made.namespace("a-tenant");
+  for (let index = 0; index < 3000; index++)
+    forge(made, "a-tenant", `forged-${index}`, "made-up", `shared/never-${index}`);
+  made.plan();
+  made.now += GRACE_MS;
+  made.namespace("team-1", { accept: "false" });
+  made.plan();
+  made.now += GRACE_MS;
+  for (let passes = 0; passes < 3; passes++) made.pass();
+  assert.equal(made.secrets.has("team-1/one"), false);
+});
+
 test("where every namespace may publish, what one of them removes holds nothing of the others (B5)", () => {
   for (const isDeleted of [false, true]) {
     const made = cluster(20, 2, { sourceNamespaces: globs("shared,*") });

@@ -94,3 +94,27 @@ test("objects that are asked again and again do not keep others from their first
   }
   assert.equal(passes, 8, "256 objects a sync");
 });
+
+test("questions about what users made up, or about one namespace, do not keep others waiting", () => {
+  const reads = new LiveReads();
+  const asks = (namespace: string, name: string, seen?: boolean): void => {
+    const ref = { namespace, name };
+    const question = { kind: "Secret", ref, shown: ABSENT, gone: "u" } as const;
+    reads.reply(seen === undefined ? question : { ...question, seen }, 0);
+  };
+  reads.beginPass(0);
+  for (let index = 0; index < 5000; index++) {
+    asks("shared", `never-${index}`, false);
+    asks("tenant", `deleted-${index}`, true);
+  }
+  asks("shared", "deleted", true);
+  asks("shared", "deleted", false);
+  asks("team-a", "");
+  const asked = reads.flights(LIVE_READ_FLIGHTS.length).flat();
+  assert.equal(asked.length, 256);
+  for (const name of ["deleted", ""])
+    assert.ok(
+      asked.some(({ ref }) => ref.name === name),
+      name,
+    );
+});
