@@ -11,7 +11,10 @@ import type { RightsOf } from "./whose-rights.ts";
 // Each namespace costs 25 reviews at most.
 const MOST_NAMESPACES = 100;
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
-const RESOURCES = OBJECT_KINDS.map((kind) => KINDS[kind].resource.plural);
+const RESOURCES = OBJECT_KINDS.map((kind) => {
+  const { group, plural: resource } = KINDS[kind].resource;
+  return { group, resource };
+});
 const RBAC = "rbac.authorization.k8s.io";
 
 /** Rights with which the account can get others. */
@@ -42,7 +45,7 @@ export async function checkWidth(
   const wide = new Set(
     needed
       .filter(({ names }) => names === undefined)
-      .map(({ verb, resource, namespace }) => textOf({ verb, resource }, namespace)),
+      .map(({ verb, group, resource, namespace }) => textOf({ verb, group, resource }, namespace)),
   );
   const inCluster = await excessIn(undefined, wide, ask);
   const everywhere = new Set(inCluster.map((right) => textOf(right, undefined)));
@@ -75,7 +78,7 @@ async function excessIn(
   ask: (right: AccessAttributes) => Promise<boolean>,
   everywhere: ReadonlySet<string> = new Set(),
 ): Promise<readonly AccessAttributes[]> {
-  const objects = RESOURCES.flatMap((resource) => VERBS.map((verb) => ({ verb, resource })));
+  const objects = RESOURCES.flatMap((one) => VERBS.map((verb) => ({ verb, ...one })));
   const asked = [...objects, ...DETOURS].filter(
     (right) =>
       !needed.has(textOf(right, undefined)) &&
@@ -94,13 +97,17 @@ function linesOf(rights: readonly AccessAttributes[]): readonly (readonly [strin
   }
   return [...verbs].map(([resource, of]) => [
     `${of.join(", ")} ${resource}`,
-    RESOURCES.includes(resource)
+    RESOURCES.some((one) => resourceText(one) === resource)
       ? "not needed with these flags, or only by name"
       : "not needed, and it leads to other rights",
   ]);
 }
 
-function resourceText({ group = "", resource, subresource }: AccessAttributes): string {
+function resourceText({
+  group = "",
+  resource,
+  subresource,
+}: Omit<AccessAttributes, "verb">): string {
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
   return group === "" ? path : `${path}.${group}`;
 }

@@ -68,8 +68,11 @@ function readRule(raw: unknown): readonly ReadRule[] {
   const grants = (list: readonly string[] | undefined, word: string): boolean =>
     list?.some((each) => each === word || each === "*") === true;
   const read = READ_VERBS.filter((verb) => grants(verbs, verb));
-  const kinds = OBJECT_KINDS.filter((kind) => grants(resources, KINDS[kind].resource.plural));
-  if (!grants(groups, "") || read.length === 0 || kinds.length === 0) return [];
+  const kinds = OBJECT_KINDS.filter((kind) => {
+    const { group, plural } = KINDS[kind].resource;
+    return grants(groups, group) && grants(resources, plural);
+  });
+  if (read.length === 0 || kinds.length === 0) return [];
   // An empty list means every name.
   return [{ verbs: read, kinds, names: names?.length ? new Set(names) : undefined }];
 }
