@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { FLAGS, type Flag } from "../src/controller/settings/flags.ts";
-import { SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
+import { LIST_ANNOTATIONS, SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
 import { parseDuration, parseSize } from "../src/controller/settings/units.ts";
 import { COMPONENTS, keyOf } from "./support/documents/components.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
@@ -17,6 +17,7 @@ type Schema = {
   readonly $defs: Readonly<Record<string, Schema & { readonly pattern: string }>>;
   readonly properties: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
+  readonly $ref?: string;
 };
 const schema: Schema = JSON.parse(read("values.schema.json"));
 
@@ -44,9 +45,12 @@ test("the value of each component is one that the schema takes", () => {
 });
 
 test("the schema's words of an entry of the source list are those of the program", () => {
-  const words = Object.keys(schema.$defs["entry"]?.properties ?? {});
+  const { properties = {} } = schema.$defs["entry"] ?? {};
+  const words = Object.keys(properties);
   const known = [...SOURCE_ANNOTATIONS, "secret", "configMap"];
   assert.deepEqual(words.toSorted(), known.toSorted());
+  const lists = words.filter((word) => properties[word]?.$ref === "#/$defs/texts");
+  assert.deepEqual(lists, LIST_ANNOTATIONS);
 });
 
 // A Deployment has its service account and runs for ever. Values bring config-maps and only-names with the

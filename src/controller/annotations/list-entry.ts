@@ -8,7 +8,13 @@ import { parseSource, type SourceText } from "./parse.ts";
 import { invalid, ok, type Invalid } from "../../text/result.ts";
 import { parseMapping } from "../../text/yaml-mapping.ts";
 import type { Problem } from "./rules.ts";
-import { annotationKey, PREFIX, REFUSED_NAME_PREFIX, SOURCE_ANNOTATIONS } from "./vocabulary.ts";
+import {
+  annotationKey,
+  LIST_ANNOTATIONS,
+  PREFIX,
+  REFUSED_NAME_PREFIX,
+  SOURCE_ANNOTATIONS,
+} from "./vocabulary.ts";
 
 export type ListedKind = "Secret" | "ConfigMap";
 export type ListedObject = Ref & { readonly kind: ListedKind };
@@ -45,18 +51,8 @@ export const OBJECT_WORDS: Readonly<Record<string, ListedKind>> = {
   secret: "Secret",
   configMap: "ConfigMap",
 };
-/** They take a list in an annotation as well. */
-const LIST_WORDS: ReadonlySet<string> = new Set([
-  "to",
-  "to-selector",
-  "keys",
-  "copy-labels",
-  "copy-annotations",
-  "allow",
-  "allow-selector",
-]);
+const LIST_WORDS: ReadonlySet<string> = new Set(LIST_ANNOTATIONS);
 const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
-const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCE_ANNOTATIONS);
 const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
 const NO_WORDS: SourceText = parseSource({}, "");
@@ -178,7 +174,7 @@ function read(key: unknown, value: unknown, terms: ListTerms): Given {
 }
 
 function known(word: string): boolean {
-  return Object.hasOwn(OBJECT_WORDS, word) || SOURCE_WORDS.has(word);
+  return Object.hasOwn(OBJECT_WORDS, word) || SOURCE_ANNOTATIONS.some((each) => each === word);
 }
 
 function textOf(value: unknown, mayBeList: boolean): string | undefined {

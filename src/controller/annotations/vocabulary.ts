@@ -21,20 +21,22 @@ type Meaning = {
   readonly on: readonly AnnotatedKind[];
   /** Only we set it. On an object that is not ours it has no meaning and is ignored. */
   readonly mark?: true;
+  /** Its text is a list, so that an entry of the source list may give it as one. */
+  readonly list?: true;
 };
 
 export const VOCABULARY = {
-  to: { on: ["source"] },
-  "to-selector": { on: ["source"] },
+  to: { on: ["source"], list: true },
+  "to-selector": { on: ["source"], list: true },
   match: { on: ["source"] },
   name: { on: ["source"] },
-  keys: { on: ["source", "pulling Secret"] },
-  "copy-labels": { on: ["source"] },
-  "copy-annotations": { on: ["source"] },
+  keys: { on: ["source", "pulling Secret"], list: true },
+  "copy-labels": { on: ["source"], list: true },
+  "copy-annotations": { on: ["source"], list: true },
   "on-delete": { on: ["source", "pulling Secret", "copy"] },
   paused: { on: ["source"] },
-  allow: { on: ["source"] },
-  "allow-selector": { on: ["source"] },
+  allow: { on: ["source"], list: true },
+  "allow-selector": { on: ["source"], list: true },
   from: { on: ["pulling Secret"] },
   accept: { on: ["namespace"] },
   adopt: { on: ["Secret in the way"] },
@@ -95,6 +97,7 @@ export function unknownKeyOf(annotations: Readonly<Record<string, string>>): str
 export const MARKS: readonly AnnotationName[] = ANNOTATION_NAMES.filter(isMark);
 /** Any of these makes a Secret of a source namespace one that we read as a source. */
 export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("source");
+export const LIST_ANNOTATIONS = SOURCE_ANNOTATIONS.filter((name) => "list" in VOCABULARY[name]);
 export const PULL_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("pulling Secret");
 /** Not valid on a pulling Secret: each of them stops the pull. */
 export const REFUSED_ON_PULL = [

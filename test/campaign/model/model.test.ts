@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { wrongAtRest } from "../judges/rest-judge.ts";
 import { Slots } from "../judges/slots.ts";
 import { slotOf, type Flags, type Raw, type Texts, type World } from "./raw.ts";
+import { hasUnknownMark } from "./standing.ts";
+import { ANNOTATION_NAMES } from "../../../src/controller/annotations/vocabulary.ts";
 import { PLAIN_FLAGS } from "../scripts/script.ts";
 import { wrongWrite } from "../judges/write-judge.ts";
 
@@ -24,6 +26,12 @@ test("nothing is imported by the model that is not counted", () => {
     [...textOf(file).matchAll(/ from "\.\/(.+)";/g)].map(([, name]) => name),
   );
   assert.deepEqual(new Set(["model.ts", ...imported]), new Set([...MODEL, "raw.ts"]));
+});
+
+test("the model knows every annotation and mark of the program", () => {
+  const isUnknown = (word: string) => hasUnknownMark(secret("team-a/x", { [word]: "x" }));
+  assert.deepEqual(ANNOTATION_NAMES.filter(isUnknown), []);
+  assert.ok(isUnknown("future"));
 });
 
 const FLAGS: Flags = {

@@ -4,6 +4,11 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { drawn, NEWEST_DRAW } from "./draw.ts";
+import {
+  ANNOTATION_NAMES,
+  isMark,
+  NAMESPACE_ANNOTATIONS,
+} from "../../../src/controller/annotations/vocabulary.ts";
 import { FAILED_SEEDS } from "./failed-seeds.ts";
 
 /** Of the first fifty seeds. Another one means that the seeds that were kept mean something else. */
@@ -32,4 +37,13 @@ test("the newest draw has a digest, and each seed that is kept has its draw, onc
   const seeds = FAILED_SEEDS.map(({ seed, draw }) => `${seed} by ${draw}`);
   assert.equal(new Set(seeds).size, seeds.length);
   for (const { draw } of FAILED_SEEDS) assert.ok(draw in DIGESTS, `draw ${draw}`);
+});
+
+test("the newest draw tries every annotation that users write on an object", () => {
+  const scripts = JSON.stringify(fc.sample(drawn(NEWEST_DRAW), { seed: 1, numRuns: 50 }));
+  const ofUsers = ANNOTATION_NAMES.filter(
+    (name) => !isMark(name) && !NAMESPACE_ANNOTATIONS.includes(name),
+  );
+  const untried = ofUsers.filter((name) => !scripts.includes(`"word":"${name}"`));
+  assert.deepEqual(untried, []);
 });
