@@ -211,6 +211,11 @@ function withPositives(text: string, places: Places, everything: string): [strin
   return [`${text},${everything}`, { ...places, globs: [start, start + everything.length] }];
 }
 
+/** `*`, and what is the same in other signs, such as `**` and `?*`. */
+export function matchesEveryName(glob: string): boolean {
+  return glob.includes("*") && glob.replaceAll(/[*?]/g, "") === "";
+}
+
 /** Whether a valid list has an entry without "!". */
 export function hasPositive(text: string): boolean {
   return text.split(",").some((entry) => !entry.trimStart().startsWith("!"));

@@ -16,6 +16,7 @@ import {
 import { MOST_NAMES } from "../annotations/name-scope.ts";
 import { OBJECT_KINDS, rulesOf, type ObjectKind } from "../model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
+import { matchesEveryName } from "../../text/globs.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
 /**
@@ -166,11 +167,6 @@ export function wrongValue(flag: FlagName, value: string, expected: string): Usa
 export function everyNamespacePublishes(sourceNamespaces: readonly string[]): boolean {
   const positive = sourceNamespaces.filter((entry) => !entry.startsWith("!"));
   return positive.length === 0 || positive.some(matchesEveryName);
-}
-
-/** `*`, and what is the same in other signs, such as `**` and `?*`. */
-export function matchesEveryName(glob: string): boolean {
-  return glob.includes("*") && glob.replaceAll(/[*?]/g, "") === "";
 }
 
 const PARSERS: { readonly [K in keyof ValueByKind]: (text: string, flag: Flag) => ValueByKind[K] } =

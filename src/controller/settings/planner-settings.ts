@@ -1,7 +1,12 @@
 // The planner's settings out of the configuration: globs understood, everything else as it is.
-import { matchesEveryName, wrongValue, type Config } from "./config.ts";
+import { wrongValue, type Config } from "./config.ts";
 import type { FlagName } from "./flags.ts";
-import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../../text/globs.ts";
+import {
+  matchesEveryName,
+  NAMESPACE_GLOBS,
+  parseGlobList,
+  type GlobList,
+} from "../../text/globs.ts";
 import { parseCopyableKeys } from "../annotations/never-copied.ts";
 import type { Result } from "../../text/result.ts";
 import type { PlannerSettings } from "../model/cluster.ts";

@@ -4,6 +4,7 @@ import type { MovedSource } from "./moved-source.ts";
 import { copiedKind } from "../oldtools/copied-kinds.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
+import { matchesEveryName } from "../../text/globs.ts";
 
 export type FlagNeeds = {
   /** All entries of --source-namespaces, in order. */
@@ -37,7 +38,7 @@ export function flagsOfMove(
 ): readonly string[] {
   const flags = namespaces.length > 0 ? [`--source-namespaces=${namespaces.join(",")}`] : [];
   const policy = optIn ? "opt-in" : planner.namespacePolicy;
-  const usual = namespaces.some((entry) => /^[*?]*\*[*?]*$/.test(entry)) ? "opt-in" : "opt-out";
+  const usual = namespaces.some(matchesEveryName) ? "opt-in" : "opt-out";
   if (optIn || (namespaces.length > 0 && policy !== usual))
     flags.push(`--namespace-policy=${policy}`);
   if (kinds.has("ConfigMap")) flags.push("--config-maps");

@@ -1,12 +1,9 @@
 // The final output of the demo: how to connect, four things to try, and how to see their results. Each is a
 // shell command that works with the given flags.
-import {
-  matchesEveryName,
-  type Config,
-  type FlagValues,
-} from "../../controller/settings/config.ts";
+import type { Config, FlagValues } from "../../controller/settings/config.ts";
 import { PLANNING_FLAGS } from "../../controller/settings/flags.ts";
 import { readPlannerSettings } from "../../controller/settings/planner-settings.ts";
+import { matchesEveryName } from "../../text/globs.ts";
 
 const EXAMPLE_HOME = "secretcast";
 
