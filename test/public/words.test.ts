@@ -2,7 +2,7 @@
 // version that brought it, and CHANGELOG.md tells of each that came or went since the first release.
 // docs/versions.md says what a version may change. `npm run pin` writes the list anew.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { publicWords } from "../support/documents/public-words.ts";
@@ -84,9 +84,15 @@ test("CHANGELOG.md names every word that came or went since the first release", 
   // A new command has flags that other commands had before: its own line is enough.
   const flags = all.filter(({ word, since }) => since === FIRST && word.startsWith("flag "));
   const known = new Set(flags.map(({ word }) => spoken(word)));
+  // The same for the fields of what it prints.
+  const listed = new Set(
+    all.filter(({ since }) => since === FIRST).map(({ word }) => ownerOf(word)),
+  );
+  const isNewItem = (word: string) => /^json \w+Item\./.test(word) && !listed.has(ownerOf(word));
   const untold = later.filter(
     ({ word, gone }) =>
-      !changelog.includes(spoken(word)) && (gone !== undefined || !known.has(spoken(word))),
+      !changelog.includes(spoken(word)) &&
+      (gone !== undefined || !(known.has(spoken(word)) || isNewItem(word))),
   );
   assert.deepEqual(
     untold.map(({ word }) => word),
@@ -94,11 +100,28 @@ test("CHANGELOG.md names every word that came or went since the first release", 
   );
 });
 
+/** Of a field its type. */
+function ownerOf(word: string): string {
+  return word.slice(0, word.lastIndexOf("."));
+}
+
 /** As people write it: "flag plan --expect" is "--expect", a default its flag, a field itself. */
 function spoken(word: string): string {
   const last = word.slice(word.lastIndexOf(" ") + 1);
   return last.replace(/[{=].*$/, "").replace(/^\w+\.(?=\w+$)/, "");
 }
+
+test("every command has a page of its own, or its name is in docs/cli.md", () => {
+  const page = readFileSync(join(ROOT, "docs/cli.md"), "utf8");
+  const isNamed = (name: string): boolean =>
+    new RegExp(String.raw`^## ${name}$|\bsecretcast ${name}\b|\b${name} --`, "m").test(page);
+  const commands = words.flatMap((word) => /^command (.*)$/.exec(word)?.[1] ?? []);
+  const unnamed = commands.filter((name) => !isNamed(name));
+  assert.deepEqual(
+    unnamed.filter((name) => !existsSync(join(ROOT, `docs/${name}.md`))),
+    [],
+  );
+});
 
 test("a word's version is the first release, a later one of CHANGELOG.md, or not released yet", () => {
   const changelog = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8");

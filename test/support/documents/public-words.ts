@@ -1,7 +1,7 @@
 // Every word that others build on, out of the program itself: annotations, flags and their defaults,
 // commands, metrics, Events, verdicts, causes, and the fields of what is printed as JSON. A word here is
 // one line: its kind and itself. What secretcast/kube declares is pinned beside it (kube.txt).
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { FLAGS } from "../../../src/controller/settings/flags.ts";
 import {
@@ -18,14 +18,12 @@ import { metricsOfNothing } from "./metrics.ts";
 
 const SRC = fileURLToPath(new URL("../../../src/", import.meta.url));
 
-/** Types whose fields are printed as JSON, by file. */
+/** Types whose fields are printed as JSON, by file: the items of each command's list, and others. */
 const PRINTED: readonly (readonly [file: string, type: string])[] = [
-  ["cli/plan/plan-items.ts", "PlanItem"],
+  ...readdirSync(SRC, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith("-items.ts"))
+    .flatMap((file) => itemsIn(file).map((type) => [file, type] as const)),
   ["cli/plan/content-diff.ts", "ContentDiff"],
-  ["cli/status/status-items.ts", "StatusItem"],
-  ["cli/explain/explanation-items.ts", "ExplanationItem"],
-  ["migrate/command/migration-items.ts", "MigrationItem"],
-  ["migrate/command/migration-items.ts", "SourceItem"],
   ["cli/check/finding.ts", "CheckFinding"],
   ["page/status.ts", "ControllerSnapshot"],
   ["page/status.ts", "Status"],
@@ -87,6 +85,11 @@ export function eventReasons(): readonly string[] {
   const text = readFileSync(`${SRC}controller/report/event-states.ts`, "utf8");
   const [, union = ""] = /readonly reason:((?:\s*\| "\w+")+);/.exec(text) ?? [];
   return Array.from(union.matchAll(/"(\w+)"/g), ([, reason = ""]) => reason);
+}
+
+function itemsIn(file: string): readonly string[] {
+  const types = readFileSync(SRC + file, "utf8").matchAll(/^export type (\w+Item) = \{/gm);
+  return Array.from(types, ([, type = ""]) => type);
 }
 
 function fieldsOf(file: string, type: string): readonly string[] {
