@@ -7,6 +7,7 @@ import { loadYaml } from "@kubernetes/client-node";
 import { FLAGS, type Flag } from "../src/controller/settings/flags.ts";
 import { LIST_ANNOTATIONS, SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
 import { parseDuration, parseSize } from "../src/controller/settings/units.ts";
+import { hasWildcard } from "../src/text/glob.ts";
 import { COMPONENTS, keyOf } from "./support/documents/components.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
 
@@ -102,6 +103,14 @@ test("the schema takes the durations and sizes that the program takes", () => {
       else assert.throws(() => parse(text), RangeError, text);
     }
   }
+});
+
+test("the templates tell globs from names as the program does", () => {
+  const signs = Array.from(read("templates/_names.tpl").matchAll(/regexMatch "\[([^"]*)\]"/g));
+  assert.equal(signs.length, 2);
+  const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
+  const wanted = visible.filter((sign) => sign === "!" || hasWildcard(sign));
+  for (const [, inGlobs = ""] of signs) assert.deepEqual(new Set(inGlobs), new Set(wanted));
 });
 
 test("extraArgs takes no flag that the chart makes rights and policies by", () => {

@@ -61,3 +61,10 @@ test("it says what would be right in the controller's words", () => {
   ])
     assert.ok(said.includes(`${form}'`), form);
 });
+
+test("its expressions take the characters that the controller's globs take", () => {
+  const said = spec?.variables?.map(({ expression }) => expression).join("\n") ?? "";
+  for (const { allowed } of [NAMESPACE_GLOBS, SOURCE_GLOBS, DATA_KEY_GLOBS, METADATA_GLOBS])
+    for (const [characters] of allowed.source.matchAll(/\[[^\]]*\]/g))
+      assert.ok(said.includes(characters), characters);
+});

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import type { FlagValues } from "../src/controller/settings/config.ts";
+import { configKey, FLAGS, PLANNING_FLAGS } from "../src/controller/settings/flags.ts";
 import { parseDuration } from "../src/controller/settings/units.ts";
 import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/time/eventually.ts";
@@ -133,6 +134,13 @@ test("the first line of the log has the version and every setting that decides o
     dryRun: false,
   };
   assert.partialDeepStrictEqual(line, wanted);
+  const planning = FLAGS.filter(({ name }) => PLANNING_FLAGS.includes(name)).map(configKey);
+  // Of --lease-namespace the line has the Lease.
+  const known = [...Object.keys(line ?? {}), "leaseNamespace"];
+  assert.deepEqual(
+    planning.filter((key) => !known.includes(key)),
+    [],
+  );
   child.kill("SIGTERM");
   await ended;
 });

@@ -26,7 +26,9 @@ type Panel = {
   readonly description?: string;
   readonly gridPos: Readonly<Record<"x" | "y" | "w" | "h", number>>;
   readonly targets?: readonly Target[];
+  readonly fieldConfig?: { readonly overrides: readonly Coloured[] };
 };
+type Coloured = { readonly matcher: { readonly id: string; readonly options: string } };
 
 const { groups } = loadYaml<{ groups: { rules: Rule[] }[] }>(read("rules.yaml"));
 const rules = groups.flatMap((group) => group.rules);
@@ -97,6 +99,18 @@ test("every value of a label that a query asks for is one that the program gives
         for (const each of value.split("|"))
           assert.ok(known?.includes(each), `${each} in ${query}`);
       }
+});
+
+test("each metric state has its own colour among the places by state", () => {
+  const panel = dashboard.panels.find(({ title }) => title === "Places by state");
+  const coloured = panel?.fieldConfig?.overrides.map(({ matcher: { id, options } }) => [
+    id,
+    options,
+  ]);
+  assert.deepEqual(
+    coloured,
+    METRIC_STATES.map((state) => ["byName", state]),
+  );
 });
 
 test("no rule knows a name that an installation chooses, and each tells installations apart", () => {
