@@ -16,9 +16,10 @@ import { readObject } from "../../../src/controller/observed/read-object.ts";
 import { VOCABULARY, type AnnotationName } from "../../../src/controller/annotations/vocabulary.ts";
 import type { Problem } from "../../../src/controller/annotations/rules.ts";
 import { KINDS } from "../../../src/controller/model/kinds.ts";
+import { anyText } from "../../support/kube/any-text.ts";
+import { propertyRuns as runs } from "../../support/time/extent.ts";
 import { processorMsOf } from "../../support/time/processor.ts";
 
-const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const WORDS = Object.keys(VOCABULARY) as AnnotationName[];
 const LARGEST = 256 * 1024;
 // What one parser may take of the processor, and how often it is asked before it counts as too slow:
@@ -116,7 +117,7 @@ const grammar = fc
   .map((parts) => parts.join(""));
 
 test("no text makes a parser throw, and every Problem says where and what", () => {
-  const texts = fc.oneof(fc.string(), fc.string({ unit: "binary", maxLength: 200 }), grammar);
+  const texts = fc.oneof(fc.string(), anyText(200), grammar);
   fc.assert(fc.property(fc.constantFrom(...WORDS), texts, judge), { numRuns: runs * 10 });
 });
 
