@@ -21,8 +21,8 @@ function takes(word) {
 // --only-names runs the scenarios of both kinds once more, with --only-names among the controllers' flags.
 const named = takes("--only-names");
 if (named) process.env.SCENES_ONLY_NAMES = "1";
-// What `npm run test:more` runs with --more: a browser and what is packed are no matter of every run.
-const MORE = [
+// What `npm run test:more` runs, and not `npm test`: a browser, and what is packed.
+const PACKED = [
   "test/browser/*.test.ts",
   "test/bundle.test.ts",
   "test/executable.test.ts",
@@ -33,6 +33,21 @@ const MORE = [
   "test/release.test.ts",
   "test/sandbox-package.test.ts",
 ];
+// And what starts programs for seconds, or plays one thing very often: a third of the time of all tests.
+const LONG = [
+  "test/campaign/{chaos,crashes,migrate-crashes,soak}.test.ts",
+  "test/cli/completion/shells.test.ts",
+  "test/cli/sandbox.test.ts",
+  "test/cluster-{assets,lanes}.test.ts",
+  "test/controller/plan/plan-builder.test.ts",
+  "test/integration/{cli,operations,use}-page.test.ts",
+  "test/integration/migrate-{kyverno,meddling}.test.ts",
+  "test/integration/{receipts,recipes,ways-out}.test.ts",
+  "test/integration/scenarios-{many,secrecy}.test.ts",
+  "test/kube/kubeconfig/{exec-plugin,lean,oidc-provider}.test.ts",
+  "test/{manifests,migrating-page,readme-transcript,start,tool-words}.test.ts",
+  "test/sandbox/kubectl.test.ts",
+];
 const more = takes("--more");
 const options = given.filter((word) => word.startsWith("-"));
 const paths = given.filter((word) => !word.startsWith("-"));
@@ -40,16 +55,18 @@ const scenarios = () =>
   globSync("test/integration/*.test.ts").filter((file) =>
     readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts"),
   );
-// test/cluster needs a real API server.
-const usual = () => globSync("test/**/*.test.ts", { exclude: ["test/cluster/**", ...MORE] });
-const all = () => (named ? scenarios() : more ? globSync(MORE) : usual());
+// What counts covered lines takes what is long too. test/cluster needs a real API server.
+const counts = options.some((option) => option.includes("coverage"));
+const left = ["test/cluster/**", ...PACKED, ...(counts ? [] : LONG)];
+const usual = () => globSync("test/**/*.test.ts", { exclude: left });
+const all = () => (named ? scenarios() : more ? globSync([...PACKED, ...LONG]) : usual());
 const files = paths.length > 0 ? paths : all();
 // Of what a test could play for hours, a run of everything plays little: test/support/time/extent.ts.
 if (paths.length === 0) process.env.SECRETCAST_TEST_BRIEF ??= "1";
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []
-  : [`--test-concurrency=${more ? 3 : 6}`];
+  : [`--test-concurrency=${more ? 4 : 6}`];
 // TEST_RESULTS names a file for the results, which `npm run ids` reads.
 const results = process.env.TEST_RESULTS;
 const reporters = results

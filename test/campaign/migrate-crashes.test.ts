@@ -38,7 +38,7 @@ async function complete(world: WorldName, byList: boolean, cleanup: boolean) {
 }
 
 /** Of each kind of death: most requests adopt copies that are alike. Forty find no more, and take a minute. */
-const MOST = isBrief ? 3 : 8;
+const MOST = isBrief ? 2 : 8;
 
 /** Requests to die with, spread over all of them; others where the server acted. */
 function deathsOf(requests: number): readonly { readonly at: number; readonly acted: boolean }[] {
