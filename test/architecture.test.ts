@@ -59,6 +59,18 @@ test("WALLS allows no import that no file uses, except of the modules of Node", 
   assert.deepEqual(unused, []);
 });
 
+test("every file in which docs/architecture.md lets a change begin is there", () => {
+  const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const [, table = ""] = /^## Where a change begins$.*?```\n(.*?)^```$/ms.exec(page) ?? [];
+  const named = Array.from(table.matchAll(/\w[-\w]*(?:\/[-\w]+)+/g), ([path]) => `${path}.ts`);
+  assert.ok(named.length > 20);
+  const files = filesOf(SRC);
+  assert.deepEqual(
+    named.filter((file) => !files.includes(file)),
+    [],
+  );
+});
+
 test("an exported name is exported once in the whole of src, and means one thing", () => {
   const places = new Map<string, string[]>();
   for (const file of filesOf(SRC)) {
