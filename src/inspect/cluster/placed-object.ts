@@ -69,11 +69,9 @@ function encoded(texts: Readonly<Record<string, string>>): Readonly<Record<strin
 function metadataOf(raw: Fields, where: string): Fields {
   const metadata = raw["metadata"];
   if (!isRecord(metadata)) throw new UsageError(`${where}: ${String(raw["kind"])} has no metadata`);
-  const texts = ["labels", "annotations"].map((field) => {
-    const what = `${where}: metadata.${field} of ${String(metadata["name"])}`;
-    return [field, textsOf(metadata[field], what)] as const;
-  });
-  return { ...metadata, ...Object.fromEntries(texts) };
+  for (const field of ["labels", "annotations"])
+    textsOf(metadata[field], `${where}: metadata.${field} of ${String(metadata["name"])}`);
+  return metadata;
 }
 
 function checkScalar(raw: Fields, field: string, type: "string" | "boolean", fault: string): void {

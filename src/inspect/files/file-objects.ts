@@ -2,11 +2,12 @@
 // Promises: every object has the file and line where it begins. In a folder, files that are not manifests
 // are counted, and unreadable files are listed. A file that is named directly must be a manifest. Otherwise
 // a UsageError gives the reason. The kinds of the objects are not checked here.
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, normalize } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
 import { apiVersionOf } from "../../text/names.ts";
 import { isRecord } from "../../kube/json.ts";
+import { contentOf, filesIn, isFolder, TEMPLATE } from "./folder-files.ts";
 import { documentsOf, type FileDocument } from "./yaml-documents.ts";
 
 export type FileObject = {
@@ -33,11 +34,6 @@ export type FileReading = {
 /** The input for `-`. Undefined when stdin is not available. */
 export type Input = AsyncIterable<Uint8Array | string> | undefined;
 
-const EXTENSIONS = [".yaml", ".yml", ".json"];
-/** Files from which programs render manifests. */
-const TEMPLATE = /\.(?:tpl|tmpl|gotmpl|tftpl|j2|jinja2?|erb|tf|jsonnet|libsonnet|cue)$/i;
-/** Folders of tools, in which no manifests are kept. */
-const NO_FOLDERS = /(^|[\\/])(\.git|node_modules)([\\/]|$)/;
 const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
 /** Limits for the nesting of lists and for the objects of a document, because aliases can multiply them. */
 const MOST_NESTED = 8;
@@ -91,13 +87,15 @@ class FileReader implements FileReading {
   }
 
   #readFound(file: string): void {
-    const text = contentOf(file);
+    let text: string | undefined;
     let documents: readonly FileDocument[];
     try {
+      text = contentOf(file);
       documents = documentsOf(file, text);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      if (text.includes("{{")) this.#passOver(file, "template");
+      if (text === undefined) this.unread.push(error.message);
+      else if (text.includes("{{")) this.#passOver(file, "template");
       else if (!/^[\s"']*(apiVersion|kind)["']?\s*:/m.test(text))
         this.#passOver(file, "other file");
       else this.unread.push(error.message);
@@ -172,7 +170,7 @@ function itemsOf(raw: FileObject["raw"], where: string, found: boolean): readonl
     if (!kind.endsWith("List") || !Array.isArray(value["items"])) {
       if (objects.length >= MOST_OBJECTS)
         throw new UsageError(`${where}: has more than ${MOST_OBJECTS} objects`);
-      objects.push({ raw: value, where, found });
+      objects.push({ raw: asStored(value), where, found });
       return;
     }
     if (depth >= MOST_NESTED)
@@ -188,46 +186,19 @@ function itemsOf(raw: FileObject["raw"], where: string, found: boolean): readonl
   return objects;
 }
 
-function filesIn(path: string, recursive: boolean): readonly string[] {
-  const files = readdirSync(path, { withFileTypes: true, recursive })
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => (isManifestName(file) || TEMPLATE.test(file)) && !isSkipped(path, file))
-    .toSorted();
-  if (files.some(isManifestName)) return files;
-  const hint = recursive ? "" : "; -R looks into its folders too";
-  throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
-}
-
-function isManifestName(file: string): boolean {
-  return EXTENSIONS.includes(extname(file));
-}
-
-// A link in a clone may be broken.
-function isSkipped(folder: string, file: string): boolean {
-  if (NO_FOLDERS.test(file.slice(folder.length))) return true;
-  return statSync(file, { throwIfNoEntry: false })?.isFile() !== true;
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(path: string, error: unknown): UsageError {
-  const code = isRecord(error) ? error["code"] : undefined;
-  const why = code === "ENOENT" ? "does not exist" : `cannot be read (${String(code)})`;
-  return new UsageError(`-f ${path}: ${why}`);
+/** For an API server, a label or an annotation that is null, as `key:` is in YAML, has an empty value. */
+function asStored(raw: FileObject["raw"]): FileObject["raw"] {
+  const { metadata } = raw;
+  if (!isRecord(metadata)) return raw;
+  const maps = ["labels", "annotations"].flatMap((field) => {
+    const map = metadata[field];
+    if (!isRecord(map) || !Object.values(map).includes(null)) return [];
+    const texts = Object.entries(map).map(([key, value]) => [key, value ?? ""]);
+    return [[field, Object.fromEntries(texts)]];
+  });
+  return maps.length === 0
+    ? raw
+    : { ...raw, metadata: { ...metadata, ...Object.fromEntries(maps) } };
 }
 
 async function textOf(stdin: Input): Promise<string> {

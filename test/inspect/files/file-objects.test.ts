@@ -1,6 +1,7 @@
 // Repositories as people clone them: what is a manifest, what is not, and what cannot be read.
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { symlinkSync, truncateSync } from "node:fs";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import { readFileObjects } from "../../../src/inspect/files/file-objects.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
@@ -62,6 +63,39 @@ test("plan -f plans a clone, counts what it passes over, and names all that cann
   assert.match(stderr, /not read: .*two\.yaml:1: data of Secret default\/x is no mapping/);
   const sound = await commandLine(["plan", "-f", folderOf(t, CLONE), "-R"]);
   assert.equal(sound.code, 2);
+});
+
+test("links to folders are not followed, so that loops of them end, and broken links are skipped", async (t) => {
+  const root = folderOf(t, { "a/b/registry.yaml": SOURCE, "other/c/team.yaml": SOURCE });
+  const folder = join(root, "a");
+  for (const [name, target] of [
+    ["up", ".."],
+    ["here", "."],
+    ["b/up", ".."],
+    ["b/self.yaml", "self.yaml"],
+    ["b/broken.yaml", "nowhere.yaml"],
+    ["b/folder.yaml", "../../other"],
+    ["other", "../other"],
+  ] as const)
+    symlinkSync(target, join(folder, name));
+  const named = join(folder, "by-name");
+  symlinkSync("../other", named);
+  symlinkSync("../../other/c/team.yaml", join(folder, "b/linked.yaml"));
+  const read = async (path: string): Promise<readonly string[]> => {
+    const { objects, unread } = await readFileObjects([path], { recursive: true });
+    assert.deepEqual(unread, []);
+    return objects.map(({ where }) => relative(root, where));
+  };
+  assert.deepEqual(await read(folder), ["a/b/linked.yaml:1", "a/b/registry.yaml:1"]);
+  assert.deepEqual(await read(named), ["a/by-name/c/team.yaml:1"]);
+});
+
+test("a file of a folder that cannot be read is named, and the others are read (C14)", async (t) => {
+  const root = folderOf(t, { "huge.yaml": "", "registry.yaml": SOURCE });
+  truncateSync(join(root, "huge.yaml"), 2 ** 32);
+  const { objects, unread } = await readFileObjects([root]);
+  assert.equal(objects.length, 1);
+  assert.match(unread.join("\n"), /^-f \S+huge\.yaml: is larger than \d+ bytes$/);
 });
 
 test("a file that is named by itself must be a manifest (C14)", async (t) => {

@@ -467,6 +467,18 @@ test("a Secret of another group is none, in files and in their edits (C8)", asyn
   assert.doesNotMatch(stdout, /secretcast\.io/);
 });
 
+test("an annotation that is null is an empty value, as an API server stores it: kubed then serves every namespace (C18)", async (t) => {
+  for (const value of ["", "~", "null", '""', "!!null", "# none"]) {
+    const text = manifest("platform", "x", "").replace(
+      `${TO}: ""`,
+      `kubed.appscode.com/sync: ${value}`,
+    );
+    const { code, stdout, stderr } = await migrated(folderOf(t, { "x.yaml": text }), "kubed");
+    assert.match(stdout, /secretcast\.io\/to: "\*"/, `${value}: ${stderr}`);
+    assert.equal(code, 0, stderr);
+  }
+});
+
 test("an annotation that is no text is named, as the API server would refuse it (C18)", async (t) => {
   const bare = manifest("platform", "x", "true").replace(`"true"`, "true");
   const { code, stderr } = await migrated(folderOf(t, { "x.yaml": bare }), "replicator");

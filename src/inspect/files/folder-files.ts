@@ -1,0 +1,76 @@
+// Finds and reads the files that -f names, by itself or by their folder. A failure is a UsageError of one line.
+import { constants } from "node:buffer";
+import { readdirSync, readFileSync, statSync, type Dirent } from "node:fs";
+import { extname, join } from "node:path";
+import { UsageError } from "../../controller/settings/config.ts";
+import { isRecord } from "../../kube/json.ts";
+
+const EXTENSIONS = [".yaml", ".yml", ".json"];
+/** Files from which programs render manifests. */
+export const TEMPLATE = /\.(?:tpl|tmpl|gotmpl|tftpl|j2|jinja2?|erb|tf|jsonnet|libsonnet|cue)$/i;
+/** Folders of tools, in which no manifests are kept. */
+const NO_FOLDERS = new Set([".git", "node_modules"]);
+
+/** The files of a folder that may hold manifests or templates of them, by name. */
+export function filesIn(path: string, recursive: boolean): readonly string[] {
+  const files = entriesIn(path, recursive)
+    .filter((file) => (isManifestName(file) || TEMPLATE.test(file)) && isFile(file))
+    .toSorted();
+  if (files.some(isManifestName)) return files;
+  const hint = recursive ? "" : "; -R looks into its folders too";
+  throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
+}
+
+function isManifestName(file: string): boolean {
+  return EXTENSIONS.includes(extname(file));
+}
+
+// Links to folders are not followed, as in kubectl: in a clone, they may form a loop.
+function entriesIn(folder: string, recursive: boolean): readonly string[] {
+  return listed(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return [path];
+    return recursive && !NO_FOLDERS.has(entry.name) ? entriesIn(path, recursive) : [];
+  });
+}
+
+function listed(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
+}
+
+// A link in a clone may be broken.
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+export function contentOf(file: string): string {
+  try {
+    // Node reads a file whole before it finds that no text can be as long.
+    if (statSync(file).size <= constants.MAX_STRING_LENGTH) return readFileSync(file, "utf8");
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+  throw new UsageError(`-f ${file}: is larger than ${constants.MAX_STRING_LENGTH} bytes`);
+}
+
+function unreadable(path: string, error: unknown): UsageError {
+  const code = isRecord(error) ? error["code"] : undefined;
+  const why = code === "ENOENT" ? "does not exist" : `cannot be read (${String(code)})`;
+  return new UsageError(`-f ${path}: ${why}`);
+}
