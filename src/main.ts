@@ -13,9 +13,10 @@ export async function main(): Promise<void> {
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
   // A closed pipe (`| head`) is not an error. A controller has its own listener and continues without its log.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (process.stdout.listenerCount("error") > 1) return;
-    process.exit(error.code === "EPIPE" ? 0 : 1);
+    if (code !== "EPIPE") process.stderr.write(`secretcast: stdout: ${code ?? "write failed"}\n`);
+    process.exit(code === "EPIPE" ? 0 : 1);
   });
   process.stderr.on("error", () => undefined);
   const program: Program = {
@@ -32,7 +33,8 @@ export async function main(): Promise<void> {
   // A pipe may still hold written text. The wait for a controller's log is limited, in case nothing reads it.
   if (process.stdout.listenerCount("error") > 1)
     setTimeout(() => process.exit(code), LAST_LINES_MS);
-  process.stdout.write("", () => process.exit(code));
+  // The error of a full disk is an event that follows this callback.
+  process.stdout.write("", () => setImmediate(() => process.exit(code)));
 }
 
 /** The state of the process is unknown. Log the error, and let a new process start from the cluster state. */

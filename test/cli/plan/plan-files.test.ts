@@ -1,8 +1,8 @@
 // `plan -f`: what files would come to, without a cluster.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { load } from "js-yaml";
@@ -377,6 +377,34 @@ test("a closed pipe is quiet: who reads no further has what it wants", async (t)
   assert.ok(code === 2 || code === 0, String(code));
   assert.doesNotMatch(stderr, /EPIPE|Error|\n\s+at /);
 });
+
+const FULL = "/dev/full";
+const skip = existsSync(FULL) ? false : `this system has no ${FULL}`;
+
+test(
+  "a full disk fails every command with exit code 1 and one line: its output is not complete",
+  { skip },
+  (t) => {
+    const full = openSync(FULL, "w");
+    t.after(() => closeSync(full));
+    for (const args of [
+      ["plan", "-f", "-", "-o", "json"],
+      ["plan", "-f", "-", "--exit-code=false"],
+      ["rights"],
+      ["completion", "bash"],
+      ["--help"],
+      ["plan", "--version"],
+    ]) {
+      const { status, stderr } = spawnSync(process.execPath, ["bin/secretcast.js", ...args], {
+        input: `${TEAMS}---\n${SOURCE}`,
+        stdio: ["pipe", full, "pipe"],
+        encoding: "utf8",
+      });
+      assert.equal(status, 1, `${args.join(" ")}: ${stderr}`);
+      assert.match(stderr, /^secretcast: stdout: ENOSPC$/m);
+    }
+  },
+);
 
 test("files are planned without loading what talks HTTP", async (t) => {
   const path = folderOf(t, { "all.yaml": TEAMS + "---\n" + SOURCE });
