@@ -8,7 +8,7 @@ import { refText } from "../../text/names.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log, LogKeys } from "./log.ts";
 import { failureId, type Notice, type Place } from "./notices.ts";
-import { Repeats, Shares } from "./rate-limit.ts";
+import { type Groups, Repeats, Shares } from "./rate-limit.ts";
 import { troubledBy } from "./troubles.ts";
 import { MOST_PLACES } from "./written-log.ts";
 
@@ -32,8 +32,8 @@ const PER_TURN = 1024;
 const MINUTE_MS = 60_000;
 const FURTHER = "write failed, further places";
 
-/** Whose limit the lines count against. The namespace is "" if they belong to no namespace. */
-type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
+/** Whose limit the lines count against. */
+type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly groups: Groups };
 
 type Logged = Pick<Notice, "id" | "message"> & {
   readonly subject: string;
@@ -90,7 +90,7 @@ export class NoticeLog {
     const { id, message, due } = notice;
     const before = this.#logged.get(id);
     const share = shareOf(notice);
-    if (!before && this.#shares[share.of].isFull(share.namespace, now)) return;
+    if (!before && this.#shares[share.of].isFull(share.groups, now)) return;
     const fields = fieldsOf(notice);
     // A hold that begins anew is a change. The retry time of a failed write is not, because it changes each try.
     const held = due?.words.unless === undefined ? "" : Math.round(due.at / 1000);
@@ -98,7 +98,7 @@ export class NoticeLog {
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
     const subject = subjectOf(notice);
     if (this.#repeats.happened(subject, now) === undefined) return;
-    if (!this.#shares[share.of].has(share.namespace, now)) return;
+    if (!this.#shares[share.of].has(share.groups, now)) return;
     // Another reason replaces one that is over. The problem has changed and has not ended.
     const replaced = before ?? [...over.values()].find((each) => each.subject === subject);
     if (replaced) {
@@ -123,7 +123,7 @@ export class NoticeLog {
     };
     this.#log.warn(keys, message);
     for (const each of further)
-      if (this.#shares.places.has(share.namespace, now))
+      if (this.#shares.places.has(share.groups, now))
         this.#log.warn({ ...fields, places: each }, FURTHER);
   }
 
@@ -132,7 +132,7 @@ export class NoticeLog {
       const [first] = ended;
       // A later plan reports what is left out, if it has not begun again.
       if (!first || this.#repeats.happened(`resolved: ${subject}`, now) === undefined) continue;
-      if (!this.#shares[first.share.of].has(first.share.namespace, now)) continue;
+      if (!this.#shares[first.share.of].has(first.share.groups, now)) continue;
       const { kind, source } = first.fields;
       const [reasons, places] = [textsOf(ended, "reason"), textsOf(ended, "places")];
       const count = ended.reduce((sum, { fields }) => sum + Number(fields["count"] ?? 0), 0);
@@ -156,10 +156,12 @@ function subjectOf({ of, message, id }: Notice): string {
   return `${message} ${of ? `${of.kind} ${refText(of.source)}` : id}`;
 }
 
-function shareOf({ code, of, pulling, places: [first] }: Notice): Share {
-  if (first && pulling && code !== "failed")
-    return { of: "pulls", namespace: first.place.namespace };
-  return { of: "sources", namespace: of?.source.namespace ?? "" };
+// A user can forge a copy of any source, in a namespace that does not exist. So a line counts where its places are too.
+function shareOf({ code, of, pulling, places }: Notice): Share {
+  const namespaces = [...new Set(places.map(({ place }) => place.namespace))];
+  const within = places.length > 0 ? [namespaces.slice(0, MOST_PLACES)] : [];
+  if (pulling && code !== "failed") return { of: "pulls", groups: within };
+  return { of: "sources", groups: of ? [[of.source.namespace], ...within] : within };
 }
 
 function fieldsOf({ of, params, places }: Notice): LogKeys {

@@ -30,7 +30,7 @@ export class Repeats {
     const before = this.#happenings.get(id);
     const known = before && now - before.lastMs < 2 * WINDOW_MS ? before : undefined;
     // The common case of ids over the limit, which may happen a hundred thousand times a sync.
-    if (known && this.#isFull(known, now)) {
+    if (known && this.isFull(id, now)) {
       known.count++;
       known.lastMs = now;
       this.#happenings.delete(id);
@@ -41,23 +41,15 @@ export class Repeats {
     const count = (known?.count ?? 0) + 1;
     const tells = reported.length < this.#most;
     this.#happenings.delete(id);
-    this.#happenings.set(
-      id,
-      tells
-        ? { reported: [...reported, now], lastMs: now, count: 0 }
-        : { reported, lastMs: now, count },
-    );
+    const told = tells ? [...reported, now] : reported;
+    this.#happenings.set(id, { reported: told, lastMs: now, count: tells ? 0 : count });
     this.#forget(now);
     return tells ? count : undefined;
   }
 
   /** Whether `id` would not be reported at `now`. */
   isFull(id: string, now: number): boolean {
-    const known = this.#happenings.get(id);
-    return known !== undefined && this.#isFull(known, now);
-  }
-
-  #isFull({ reported }: Happening, now: number): boolean {
+    const { reported = [] } = this.#happenings.get(id) ?? {};
     const [oldest = now] = reported;
     return reported.length >= this.#most && now - oldest < WINDOW_MS;
   }
@@ -76,7 +68,10 @@ export class Repeats {
   }
 }
 
-/** Limits lines per minute, in all and per namespace. Lines of "", which is no namespace, count only in all. */
+/** Groups of namespaces. None is empty. */
+export type Groups = readonly (readonly string[])[];
+
+/** Limits lines per minute, in all and per namespace. A line needs room in one namespace of each group. */
 export class Shares {
   readonly #each: Repeats;
   readonly #all: Repeats;
@@ -87,13 +82,15 @@ export class Shares {
   }
 
   /** Whether no further line is reported at `now` (ms, monotonic). */
-  isFull(namespace: string, now: number): boolean {
-    return this.#all.isFull("", now) || (namespace !== "" && this.#each.isFull(namespace, now));
+  isFull(groups: Groups, now: number): boolean {
+    const isFull = (namespace: string): boolean => this.#each.isFull(namespace, now);
+    return this.#all.isFull("", now) || groups.some((group) => group.every(isFull));
   }
 
-  /** Whether one more line is reported at `now` (ms, monotonic). */
-  has(namespace: string, now: number): boolean {
-    const own = namespace === "" || this.#each.happened(namespace, now) !== undefined;
-    return own && this.#all.happened("", now) !== undefined;
+  /** Whether one more line is reported at `now` (ms, monotonic). It counts in all namespaces of its groups. */
+  has(groups: Groups, now: number): boolean {
+    if (this.isFull(groups, now)) return false;
+    for (const namespace of new Set(groups.flat())) this.#each.happened(namespace, now);
+    return this.#all.happened("", now) !== undefined;
   }
 }

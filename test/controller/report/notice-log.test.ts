@@ -146,3 +146,29 @@ test("a tenant's thousands of pulling Secrets hide no failing write, and end in 
   assert.ok(over() > 20, String(over()));
   await started.stop();
 });
+
+test("a tenant's forged copies of sources in namespaces that it made up hide no conflict of others", async () => {
+  const rig = new Rig();
+  rig.teams("a-tenant", "b-tenant", "team-a");
+  for (let n = 0; n < 1500; n++)
+    for (const tenant of ["a-tenant", "b-tenant"]) {
+      const place = `${tenant}/forged-${n}`;
+      const marks = { source: `made-up-${n}/x`, "source-uid": "u", "placed-at": place };
+      rig.api.secret(place, {
+        labels: { "app.kubernetes.io/managed-by": "secretcast" },
+        annotations: Object.fromEntries(
+          Object.entries(marks).map(([mark, value]) => [`secretcast.io/${mark}`, value]),
+        ),
+      });
+    }
+  const started = rig.start();
+  await rig.clock.advance(10_000);
+  const told = about(started, /^copies frozen/);
+  assert.ok(told.length > 20 && told.length <= 100, String(told.length));
+  rig.api.secret("team-a/taken", {});
+  rig.source("shared/taken", { password: "one" });
+  await rig.clock.advance(10_000);
+  const conflict = about(started, /^in conflict with unmanaged/);
+  assert.deepEqual(conflict[0]?.["places"], ["team-a/taken"]);
+  await started.stop();
+});
