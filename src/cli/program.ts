@@ -4,9 +4,11 @@ import yargs, { type Argv } from "yargs";
 import { UsageError, type FlagValues } from "../controller/settings/config.ts";
 import { environmentName } from "../controller/settings/flags.ts";
 import type { Program } from "../run/program-context.ts";
+import { textFlag } from "../inspect/kubectl/kubectl-flags.ts";
 import { FLAG_NAMES, givenFlags, runOptions } from "../inspect/kubectl/run-flags.ts";
 import type { ClusterCommand } from "../inspect/kubectl/cluster-command.ts";
 import { migrateCommand } from "../migrate/command/migrate-command.ts";
+import { portOf, refuseOtherThanSwitches, refuseWordsAfterEnd } from "./argument-checks.ts";
 import { checkCommand } from "./check/check-command.ts";
 import { completionCommand } from "./completion/completion-command.ts";
 import type { HelpOf } from "./completion/complete.ts";
@@ -71,6 +73,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     program.stdout.write(`${await parser.getHelp()}\n`);
     return 0;
   }
+  refuseWordsAfterEnd(words);
   try {
     await parser.parseAsync(words, {}, (_error, _given, output) => {
       if (output) program.stdout.write(`${output}\n`);
@@ -125,23 +128,6 @@ function refusalOf(said: string): Error {
   return new UsageError(`${line} (see secretcast --help)`);
 }
 
-/**
- * yargs takes any text but `true` after a switch for false: `--dry-run=client`, as kubectl has it,
- * would write.
- */
-function refuseOtherThanSwitches(
-  argv: readonly string[],
-  given: Readonly<Record<string, unknown>>,
-): void {
-  for (const word of argv) {
-    if (word === "--") return;
-    const [, name = "", text = ""] = /^--?([^=]+)=(.*)$/s.exec(word) ?? [];
-    const isSwitch = typeof given[name] === "boolean";
-    if (isSwitch && text !== "true" && text !== "false")
-      throw new UsageError(`--${name}: "${text}" is neither true nor false`);
-  }
-}
-
 /** It throws what the arguments select. */
 function parserOf(program: Program): Argv {
   const parser = yargs()
@@ -176,14 +162,15 @@ function parserOf(program: Program): Argv {
             describe: "only the API: without the example and the controller, for your own tests",
           })
           .option("port", {
-            type: "number",
-            default: 0,
-            describe: "port of the API on 127.0.0.1; 0 takes a free one",
+            ...textFlag("port of the API on 127.0.0.1; 0 takes a free one"),
+            default: "0",
+            defaultDescription: "0",
           })
           .epilogue(
             "Flags of `run` mean here what they mean there, but for those about the cluster.",
           ),
-      ({ once, port, empty, ...given }) => {
+      ({ once, port: text, empty, ...given }) => {
+        const port = portOf(text);
         const flags = givenFlags(given, FLAG_NAMES);
         if (empty && once)
           throw new UsageError("--empty and --once contradict each other: nothing converges");

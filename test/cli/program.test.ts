@@ -114,6 +114,25 @@ test("a wrong value is one line that names the flag, the value and what is right
   await failsWith(["run", "--resync=1m", "--resync=2m"], /--resync is given more than once/);
 });
 
+test("the port of the sandbox is one whole number that a port can have", async () => {
+  for (const port of ["99999", "65536", "-1", "x", "", "1.5", "0x50", "1e3", " 80", "80tcp"])
+    await failsWith(["sandbox", `--port=${port}`], new RegExp(`--port: "${port}" is not a whole`));
+  await failsWith(["sandbox", "--port=80", "--port=81"], /--port is given more than once/);
+});
+
+test("a word after -- is refused, because it would have no effect", async (t) => {
+  const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
+  for (const words of [
+    ["run", `--kubeconfig=${kubeconfig}`, "--", "--dry-run"],
+    ["plan", "-f", "-", "--", "--no-headers"],
+    ["status", "--", "extra"],
+    ["explain", "registry", "--", "-n", "secretcast"],
+    ["--", "run"],
+    ["completion", "--", "bash"],
+  ])
+    await failsWith(words, /nothing is read after "--", and "[-a-z]+" is there: leave "--" out/);
+});
+
 test("a faulty --copyable-keys is one line that names the key, and nothing starts", async (t) => {
   const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   for (const [given, told] of [
