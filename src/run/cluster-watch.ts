@@ -85,7 +85,7 @@ function createSourceList(
     client,
     clock,
     ref: { namespace: ownNamespace, name: sourceList },
-    configMaps: kinds.includes("ConfigMap"),
+    kinds,
     reserved: KINDS.ConfigMap.reserved,
     onlyNames: settings.onlyNames,
     metrics: metrics.watch(LIST_WATCH),

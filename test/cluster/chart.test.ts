@@ -84,7 +84,10 @@ test(
   },
 );
 
-const TERMS = { list: { namespace: "secretcast", name: "secretcast-sources" }, configMaps: false };
+const TERMS = {
+  list: { namespace: "secretcast", name: "secretcast-sources" },
+  kinds: ["Secret"],
+} as const;
 
 test(
   "a list of another name, or beside a Lease elsewhere, has the rights that it needs",

@@ -36,8 +36,8 @@ export type ListEntry = {
 export type ListTerms = {
   /** Where the list itself is. */
   readonly list: Ref;
-  /** Whether ConfigMaps take part. */
-  readonly configMaps: boolean;
+  /** The kinds that take part. */
+  readonly kinds: readonly ListedKind[];
   /** Names of ConfigMaps that are no sources, the list's own apart. */
   readonly reserved?: readonly string[] | undefined;
   /** The only object names that take part, or undefined: all. */
@@ -157,8 +157,8 @@ function read(key: unknown, value: unknown, terms: ListTerms): Given {
   const kind = OBJECT_WORDS[word] ?? "Secret";
   const ref = parseRef(text.trim());
   if (!ref) return fault(text, `NAMESPACE/NAME of a ${kind}`);
-  if (kind === "ConfigMap" && !terms.configMaps) {
-    return fault(text, "a Secret: ConfigMaps take part with --config-maps alone");
+  if (!terms.kinds.includes(kind)) {
+    return fault(text, `a Secret: ${kind}s take part with --config-maps alone`);
   }
   const { list, reserved = [] } = terms;
   if (kind === "ConfigMap" && [list.name, ...reserved].includes(ref.name)) {

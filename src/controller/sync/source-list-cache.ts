@@ -28,7 +28,7 @@ export type SourceListOptions = Pick<
 > & {
   readonly clock: Clock;
   readonly ref: Ref;
-  readonly configMaps: boolean;
+  readonly kinds: readonly ListedKind[];
   /** Names of ConfigMaps that are never sources. */
   readonly reserved: readonly string[] | undefined;
   /** The only object names that take part, or undefined: all. */
@@ -157,8 +157,8 @@ export class SourceListCache {
   }
 
   async #understand({ entries = {} }: ListObject): Promise<SourceList> {
-    const { clock, ref, configMaps, reserved, onlyNames } = this.#options;
-    const terms = { list: ref, configMaps, reserved, onlyNames };
+    const { clock, ref, kinds, reserved, onlyNames } = this.#options;
+    const terms = { list: ref, kinds, reserved, onlyNames };
     const steps = parseSourceList(entries, terms, this.#understood?.list ?? NO_ENTRIES);
     return finishInTurns(steps, clock, TURN_MS);
   }

@@ -141,7 +141,7 @@ class Reading {
   ): Promise<ClusterList> {
     if (sourceList === undefined) return NO_LIST;
     const ref = { namespace: ownNamespace, name: sourceList };
-    const terms = { list: ref, configMaps: kinds.includes("ConfigMap"), onlyNames };
+    const terms = { list: ref, kinds, onlyNames };
     try {
       return clusterList(await this.#reads.one(CONFIG_MAPS, ref), terms);
     } catch (error) {

@@ -159,8 +159,7 @@ function listIn(
   if (sourceList === undefined) return NO_LIST;
   const ref = { namespace: ownNamespace, name: sourceList };
   const list = placed.get(placeKey("ConfigMap", ref));
-  const configMaps = kinds.includes("ConfigMap");
-  return clusterList(list?.object, { list: ref, configMaps, onlyNames });
+  return clusterList(list?.object, { list: ref, kinds, onlyNames });
 }
 
 function impliedNamespace(name: string): Placed["object"] {

@@ -9,6 +9,7 @@ import {
   sourceListOf,
   type SourceList,
 } from "../../controller/annotations/source-list.ts";
+import { OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { MANAGED_BY_LABEL, PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
@@ -35,7 +36,7 @@ export function readMoveList(ref: Ref, raw: unknown): MoveList {
   const object = objectOf(raw);
   const { uid, resourceVersion, labels } = objectOf(object.metadata);
   const data = typeof object.data === "object" && object.data !== null;
-  const terms = { list: ref, configMaps: true };
+  const terms = { list: ref, kinds: OBJECT_KINDS };
   return {
     ref,
     entries: sourceListOf(stringsOf(object.data), terms),
@@ -70,7 +71,7 @@ export function entryFor(place: KindPlace, annotations: StringMap, list: Ref): L
   const text = `${word}: ${refText(place)}\n${lines.join("")}`;
   const suffix = place.kind === "Secret" ? "" : `_${place.kind}`;
   const key = `${place.namespace}.${place.name}`.slice(0, LONGEST_KEY - suffix.length) + suffix;
-  const entry = sourceListOf({ [key]: text }, { list, configMaps: true }).get(key);
+  const entry = sourceListOf({ [key]: text }, { list, kinds: OBJECT_KINDS }).get(key);
   if (!entry) throw new Error(`no entry ${key} was read`);
   return entry;
 }

@@ -14,7 +14,7 @@ import { processorMs, processorMsOf } from "../../support/time/processor.ts";
 
 const TERMS = {
   list: { namespace: "secretcast", name: "secretcast-sources" },
-  configMaps: true,
+  kinds: OBJECT_KINDS,
   reserved: KINDS.ConfigMap.reserved,
 };
 
@@ -173,7 +173,7 @@ for (const [what, text, reason] of REFUSED) {
 }
 
 test("an entry for a ConfigMap is refused where ConfigMaps do not take part", () => {
-  const reason = refusal("configMap: a/b\nto: x", { ...TERMS, configMaps: false });
+  const reason = refusal("configMap: a/b\nto: x", { ...TERMS, kinds: ["Secret"] });
   assert.match(reason, /^invalid entry tls: configMap: "a\/b": expected .*--config-maps/);
 });
 

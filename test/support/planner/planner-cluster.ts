@@ -128,7 +128,7 @@ export class Cluster extends RawCluster {
   list(data: Readonly<Record<string, string>>): void {
     const ref = { namespace: "secretcast", name: "secretcast-sources" };
     const { onlyNames } = this.settings;
-    const terms = { list: ref, configMaps: false, onlyNames };
+    const terms = { list: ref, kinds: ["Secret"], onlyNames } as const;
     const steps = parseSourceList(data, terms, this.#entries);
     let step = steps.next();
     while (!step.done) step = steps.next();
