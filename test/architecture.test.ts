@@ -189,7 +189,7 @@ test("the controller does not grow unnoticed (T1)", () => {
   const files = filesOf(SRC).filter((file) => /^(?:run\/|controller\/|main\.ts$)/.test(file));
   const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
   assert.ok(
-    lines > 10_000 && lines <= 16_700,
+    lines > 10_000 && lines <= 16_750,
     `${lines} lines: say each thing once, then raise this`,
   );
 });

@@ -6,9 +6,10 @@
 //
 // The users of one namespace never hold removals in another. What they control themselves (their consent,
 // copies that this process never saw wanted, records on pulling objects, sources where every namespace may
-// publish) counts fully in their own namespace, and as one removal elsewhere. The deletion of one of their
-// sources is exempt there alone. The memory starts anew with the process. No clock: `now` is milliseconds of
-// a monotonic clock.
+// publish) counts fully in their own namespace, and as one removal elsewhere. Sources of several namespaces
+// that may publish so count fully together, all but the namespace with most: a mistake in many of them is
+// held. The deletion of one of their sources is exempt there alone. The memory starts anew with the process.
+// No clock: `now` is milliseconds of a monotonic clock.
 import type { CountedRemoval, EndAction, SourceAbsence } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
 import { AskedFor } from "./asked-for.ts";
@@ -103,15 +104,21 @@ export class DeleteGuard {
     }
     const exceeded = this.#count(due, guard);
     const everywhere = exceeded(EVERYWHERE);
-    return (one) => (this.#exempts(one) ? undefined : (everywhere ?? exceeded(one.namespace)));
+    return (one) => {
+      const isExempt = this.#exempts(one);
+      if (isExempt && one.countedAs === "everywhere") return undefined;
+      return everywhere ?? exceeded(one.namespace, isExempt);
+    };
   }
 
   /** What is exceeded in the whole cluster together with all that counts in a namespace. */
   #count(due: readonly DueRemoval[], { limit, copies }: DeleteGuardLimits) {
     const own = new Map(this.recent.byAccount);
+    const published = new Map(this.recent.byPublisher);
     const ownDue = new Set<string>();
     let dueEverywhere = 0;
     for (const one of due) {
+      if (one.countedAs === "publisher") change(published, one.namespace, 1);
       if (this.#exempts(one)) continue;
       if (one.countedAs === "everywhere") dueEverywhere++;
       else {
@@ -123,11 +130,17 @@ export class DeleteGuard {
       change(own, account, -(this.recent.ofVanished.get(key)?.count ?? 0));
     const madeEverywhere = own.get(EVERYWHERE) ?? 0;
     own.delete(EVERYWHERE);
-    const made = madeEverywhere + own.size - ownDue.size;
     const all = copies + due.length + this.recent.size;
-    return (namespace: string): LimitNumbers | undefined => {
-      const more = Math.max(0, (own.get(namespace) ?? 0) - 1);
-      const numbers = { due: dueEverywhere + ownDue.size + more, made, copies: all };
+    const others = beyondOne(published);
+    const madeByOthers = beyondOne(this.recent.byPublisher);
+    /** `isExempt`: what its own namespace removes does not count. */
+    return (namespace: string, isExempt = false): LimitNumbers | undefined => {
+      const more = isExempt ? 0 : Math.max(0, (own.get(namespace) ?? 0) - 1);
+      const elsewhere = others(namespace);
+      const madeElsewhere = Math.min(elsewhere, madeByOthers(namespace));
+      const made = madeEverywhere + own.size - ownDue.size + madeElsewhere;
+      const dueHere = dueEverywhere + ownDue.size + more;
+      const numbers = { due: dueHere + elsewhere - madeElsewhere, made, copies: all };
       const count = numbers.due + made;
       if (count > limit) return { ...numbers, limit };
       const isShare = count >= FEWEST_OF_SHARE && count * SHARE > all;
@@ -160,6 +173,19 @@ export class DeleteGuard {
       a.absence.account < b.absence.account ? -1 : 1,
     );
   }
+}
+
+/** What namespaces other than `namespace` count beyond one each, without the one of them with most. */
+function beyondOne(counts: ReadonlyMap<string, number>): (namespace: string) => number {
+  let [sum, first, second] = [0, 1, 1];
+  for (const count of counts.values()) {
+    sum += count - 1;
+    [first, second] = [Math.max(first, count), Math.max(second, Math.min(first, count))];
+  }
+  return (namespace) => {
+    const own = counts.get(namespace) ?? 1;
+    return sum - own - (own === first ? second : first) + 2;
+  };
 }
 
 function isEarlier(a: SourceAbsence, b: SourceAbsence): boolean {

@@ -20,12 +20,18 @@ export class RecentRemovals {
   /** Index of the oldest that still counts. */
   #first = 0;
   readonly #byAccount = new Map<string, number>();
+  readonly #byPublisher = new Map<string, number>();
   readonly #bySource = new Map<string, number>();
   readonly #byVanished = new Map<string, OfVanished>();
 
   /** By namespace: removals that count in that namespace alone. EVERYWHERE: in the whole cluster. */
   get byAccount(): ReadonlyMap<string, number> {
     return this.#byAccount;
+  }
+
+  /** By namespace of the source: removals that count there, because every namespace may publish. */
+  get byPublisher(): ReadonlyMap<string, number> {
+    return this.#byPublisher;
   }
 
   get size(): number {
@@ -68,6 +74,7 @@ export class RecentRemovals {
   #count({ namespace, source, countedAs, byEdit, vanished }: CountedRemoval, by: 1 | -1): void {
     change(this.#byAccount, countedAs === "everywhere" ? EVERYWHERE : namespace, by);
     if (countedAs === "namespace") return;
+    if (countedAs === "publisher") change(this.#byPublisher, namespace, by);
     if (byEdit) change(this.#bySource, source, by);
     if (!vanished) return;
     const { absence = vanished, count = 0 } = this.#byVanished.get(vanished.key) ?? {};

@@ -327,6 +327,26 @@ test("where every namespace may publish, what one of them removes holds nothing 
   }
 });
 
+test("where every namespace may publish, one mistake in the sources of many is held (A5)", () => {
+  const mistakes: Readonly<Record<string, (made: Cluster, name: string) => void>> = {
+    narrowed: (made, name) => annotate(made, name, { to: "team-*,!team-1,!team-2,!team-3" }),
+    deleted: (made, name) => made.delete(name),
+  };
+  for (const [what, mistake] of Object.entries(mistakes)) {
+    const made = cluster(10, 0, { sourceNamespaces: globs("shared,*") });
+    const names = Array.from({ length: 20 }, (_, at) => `crew-${at}/of-${at}`);
+    for (const [at, name] of names.entries()) {
+      made.namespace(`crew-${at}`);
+      made.secret(name, { to: "team-*" });
+    }
+    made.settle(400);
+    for (const name of names) mistake(made, name);
+    const plan = afterGrace(made);
+    assert.deepEqual(holds(plan), { limit: what === "deleted" ? 200 : 60 }, what);
+    assert.equal(copies(made), 200, what);
+  }
+});
+
 test("one deleted source is not held either where every namespace may publish, and a second one is", () => {
   const made = cluster(12, 1, { sourceNamespaces: globs("shared,*") });
   made.namespace("tenant");
