@@ -289,3 +289,18 @@ test("an entry of its own that equals the source's is still there when the sourc
   await scene.holds(namespace, "db", { username: "ada" });
   await scene.finish();
 });
+
+test("an entry called __proto__ is filled in, follows its source, and is taken out again", async (t) => {
+  const scene = await openFastScene(t);
+  const namespace = await pulling(scene, { data: { own: "x" } });
+  const named = (value: string) => Object.fromEntries([["__proto__", value]]);
+  await allow(scene, "login", named("one"));
+  const running = scene.start();
+  await scene.holds(namespace, "db", { own: "x", ...named("one") });
+  await scene.api.setData(scene.source, "login", named("two"));
+  await scene.holds(namespace, "db", { own: "x", ...named("two") });
+  await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": null });
+  await scene.holds(namespace, "db", { own: "x" });
+  await running.stop();
+  await scene.finish();
+});

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readBody } from "../../src/sandbox/http/body.ts";
+import { prepareSecret } from "../../src/sandbox/kinds/secrets.ts";
 import { labelSelector } from "../../src/sandbox/kinds/selector-syntax.ts";
 import { negotiate, wantsAggregatedDiscovery } from "../../src/sandbox/http/negotiation.ts";
 import { jsonPatch, mergePatch, strategicMerge } from "../../src/sandbox/verbs/patch-formats.ts";
@@ -67,6 +68,21 @@ test("keys that are called as an object's methods are compared as all others", (
     jsonPatch({ data }, [{ op: "test", path: "/data", value: { ...data, ...value } }]);
   assert.doesNotThrow(tests({}));
   assert.throws(tests({ toString: "b" }), StatusError);
+});
+
+test("a member called __proto__ is added by every kind of patch and by stringData", () => {
+  const patch = JSON.parse('{"data":{"__proto__":"a"}}');
+  const patched = {
+    json: jsonPatch({ data: {} }, [{ op: "add", path: "/data/__proto__", value: "a" }]),
+    merge: mergePatch({ data: {} }, patch),
+    strategic: strategicMerge({ data: {} }, patch),
+  };
+  for (const [how, object] of Object.entries(patched))
+    assert.equal(JSON.stringify(object), '{"data":{"__proto__":"a"}}', how);
+  const metadata = { name: "a", uid: "", resourceVersion: "", creationTimestamp: "" };
+  const stringData = JSON.parse('{"__proto__":"a"}');
+  const { data } = prepareSecret({ apiVersion: "v1", kind: "Secret", metadata, stringData });
+  assert.equal(JSON.stringify(data), '{"__proto__":"YQ=="}');
 });
 
 test("a merge patch replaces lists and takes away what is null", () => {

@@ -8,6 +8,7 @@ import {
   isObject,
   parseJsonText,
   jsonProblem,
+  setMember,
 } from "../storage/object.ts";
 import type { StoredObject, JsonStrings } from "../storage/object.ts";
 import { goName } from "./scalars.ts";
@@ -23,7 +24,7 @@ export function prepareSecret(secret: StoredObject): StoredObject {
   const { stringData, data, type, ...rest } = secret;
   const merged = { ...asStringMap(data) };
   for (const [key, text] of Object.entries(asStringMap(stringData)))
-    merged[key] = Buffer.from(text).toString("base64");
+    setMember(merged, key, Buffer.from(text).toString("base64"));
   return {
     ...rest,
     ...(Object.keys(merged).length > 0 ? { data: merged } : {}),

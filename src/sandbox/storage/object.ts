@@ -49,6 +49,16 @@ export function asObject(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** Sets a member under any name: an assignment to `__proto__` sets none. */
+export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
+  Object.defineProperty(object, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+}
+
 /** The string at `value`, or "". */
 export function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : "";

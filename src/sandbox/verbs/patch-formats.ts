@@ -2,7 +2,7 @@
 // Kubernetes' strategic merge with the lists that the served kinds merge by key. It is pure. The caller
 // decodes and validates the result like any other body.
 import { isDeepStrictEqual } from "node:util";
-import { asText, isList, isObject } from "../storage/object.ts";
+import { asText, isList, isObject, setMember } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
 import { goName } from "../kinds/scalars.ts";
 import { badRequest, quoted, unprocessable } from "../storage/status.ts";
@@ -119,7 +119,7 @@ export function mergePatch(document: Json | undefined, patch: Json): Json {
   const merged: Record<string, Json | undefined> = isObject(document) ? { ...document } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null || value === undefined) delete merged[key];
-    else merged[key] = mergePatch(merged[key], value);
+    else setMember(merged, key, mergePatch(merged[key], value));
   }
   return merged;
 }
@@ -144,9 +144,12 @@ export function strategicMerge(document: JsonObject, patch: JsonObject, path = "
     if (key.startsWith(listOrder) || key === "$patch" || key === "$retainKeys") continue;
     if (key.startsWith(listDeletion)) {
       const name = key.slice(listDeletion.length);
-      merged[name] = without(merged[name], value);
+      setMember(merged, name, without(merged[name], value));
     } else if (value === null || value === undefined) delete merged[key];
-    else merged[key] = mergeMember(merged[key], value, path === "" ? key : `${path}.${key}`);
+    else {
+      const member = mergeMember(merged[key], value, path === "" ? key : `${path}.${key}`);
+      setMember(merged, key, member);
+    }
   }
   const kept = patch["$retainKeys"];
   if (!isList(kept)) return merged;

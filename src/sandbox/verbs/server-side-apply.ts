@@ -12,7 +12,7 @@ import {
   withEntries,
 } from "../kinds/field-manager.ts";
 import type { FieldSet } from "../kinds/field-manager.ts";
-import { asObject, asText, isList, isObject } from "../storage/object.ts";
+import { asObject, asText, isList, isObject, setMember } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
 import { fromStored } from "../kinds/resources.ts";
 import { StatusError } from "../storage/status.ts";
@@ -170,6 +170,6 @@ function overlay(base: Json | undefined, top: Json): Json {
   if (!isObject(base) || !isObject(top)) return top;
   const merged: Record<string, Json | undefined> = { ...base };
   for (const [key, value] of Object.entries(top))
-    if (value !== undefined) merged[key] = overlay(base[key], value);
+    if (value !== undefined) setMember(merged, key, overlay(base[key], value));
   return merged;
 }
