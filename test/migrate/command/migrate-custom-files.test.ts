@@ -135,3 +135,73 @@ test("two layers of one rule are named, and neither is moved", async (t) => {
   assert.equal(code, 2);
   assert.match(stderr, /ClusterProjection registry is at .*a\/rule\.yaml.* and .*b\/rule\.yaml/);
 });
+
+const CLUSTER_SECRET = `apiVersion: clustersecret.io/v1
+kind: ClusterSecret
+metadata: {name: registry}
+matchNamespace: [team-a]
+avoidNamespaces: [vault]
+data: {token: b25l}
+`;
+const CLONING = `apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: registry}
+spec:
+  rules:
+    - name: clone
+      match: {any: [{resources: {kinds: [Namespace], names: [team-a]}}]}
+      exclude: {any: [{resources: {kinds: [Namespace], selector: {matchLabels: {tier: db}}}}]}
+      generate:
+        apiVersion: v1
+        kind: Secret
+        name: registry
+        namespace: "{{request.object.metadata.name}}"
+        synchronize: true
+        clone: {namespace: vault, name: registry}
+`;
+const MISSHAPEN: readonly (readonly [tool: string, rule: string, right: string, wrong: string])[] =
+  [
+    ["clustersecret", CLUSTER_SECRET, "matchNamespace: [team-a]", "matchNamespace: team-a"],
+    ["clustersecret", CLUSTER_SECRET, "matchNamespace: [team-a]", "matchNamespace: {a: team-a}"],
+    ["clustersecret", CLUSTER_SECRET, "avoidNamespaces: [vault]", "avoidNamespaces: vault"],
+    ["clustersecret", CLUSTER_SECRET, "avoidNamespaces: [vault]", "avoidNamespaces: [vault, 5]"],
+    ["kyverno", CLONING, "names: [team-a]", "names: team-a"],
+    ["kyverno", CLONING, "names: [team-a]", "names: [team-a, true]"],
+    [
+      "kyverno",
+      CLONING,
+      "{any: [{resources: {kinds: [Namespace], selector",
+      "{any: [5], x: [{y: {z",
+    ],
+    ["kyverno", CLONING, "{matchLabels: {tier: db}}", "tier=db"],
+    ["kyverno", CLONING, "exclude: {any: [", "exclude: {all: {}, any: ["],
+    ["kyverno", CLONING, "exclude: {", "exclude: 5\n      x: {"],
+    ["external-secrets", EXTERNAL, "[{matchLabels: {tier: app}}]", "[5]"],
+    ["external-secrets", EXTERNAL, "{matchLabels: {tier: app}}", "{matchLabels: [tier]}"],
+    ["external-secrets", EXTERNAL, "[{matchLabels: {tier: app}}]", "{matchLabels: {tier: app}}"],
+    ["projection", PROJECTED, "{namespaces: [team-a]}", "{namespaces: team-a}"],
+    ["projection", PROJECTED, "{namespaces: [team-a]}", "[team-a]"],
+  ];
+
+for (const [tool, rule, right, wrong] of MISSHAPEN)
+  test(`${tool}: a rule with ${wrong.split("\n", 1)[0]} is named and not moved: its CRD refuses it, and read as absent it would reach more namespaces`, async (t) => {
+    const projectable = SECRET.replace(
+      "name: reg",
+      'annotations: {projection.sh/projectable: "true"}\n  name: reg',
+    );
+    const around = `${NAMESPACES}---\n${projectable}---\n${STORE}---\n`;
+    const sound = await migrated(folderOf(t, { "x.yaml": around + rule }), tool);
+    assert.match(sound.stdout, /secretcast\.io\/to/, sound.stderr);
+    const changed = rule.replace(right, wrong);
+    assert.notEqual(changed, rule);
+    const { code, stdout, stderr } = await migrated(
+      folderOf(t, { "x.yaml": around + changed }),
+      tool,
+    );
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /x\.yaml:\d+: \S+ of \w+ registry is no (list of texts|list of mappings|mapping)\n/,
+    );
+    assert.doesNotMatch(stdout, /secretcast\.io\/to/);
+  });

@@ -1,6 +1,7 @@
 // Selects the objects of files that a move may use. An object that an API server would refuse is left out.
 // The same is true for a Secret with a rule that the files contain more than once. They may be layers of
 // one object, or several clusters. The rule of one must never be written into the manifest of another.
+import { shapeFault } from "../../oldtools/field-shapes.ts";
 import { fields, resourceOf } from "../../oldtools/old-objects.ts";
 import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
@@ -20,7 +21,7 @@ export function usableObjects(
 ): UsableObjects {
   const problems: string[] = [];
   const sound = all.filter((object) => {
-    const fault = faultOf(object, namespace);
+    const fault = faultOf(object, namespace) ?? shapeOf(object, tool);
     if (fault !== undefined) problems.push(fault);
     return fault === undefined;
   });
@@ -38,6 +39,11 @@ export function usableObjects(
     return false;
   });
   return { objects: withOneNamespaceEach(objects, problems), problems };
+}
+
+function shapeOf({ raw, where }: FileObject, { resources }: OldTool): string | undefined {
+  const fault = shapeFault(raw, resources);
+  return fault === undefined ? undefined : `${where}: ${fault}`;
 }
 
 // Layers describe one Namespace several times, and the labels of all of them decide what a rule matches.
