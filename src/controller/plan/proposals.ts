@@ -120,8 +120,8 @@ export class Proposals {
   }
 
   /**
-   * Questions, what is owed, then creates and updates, then deletes. In each the sources take turns, the
-   * youngest namespace first. Actions that have long been due alternate with them, deletes included (#isAged).
+   * Questions, what is owed, then creates and updates, then deletes. In each the namespaces of sources take turns,
+   * and so do the sources of each, the youngest namespace first. Actions that have long been due alternate with them, deletes included (#isAged).
    */
   *actions(): Generator<undefined, readonly Action[]> {
     const owed = listsBySource(this.#owed);
@@ -217,11 +217,26 @@ function* takeTurns(
   first: (a: Ordered, b: Ordered) => number,
   into: Ordered[],
 ): Generator<undefined, void> {
-  let waiting: (readonly Ordered[])[] = [];
-  for (const list of lists) {
-    waiting.push(list.toSorted(first));
-    yield;
+  const namespaces = Map.groupBy(lists, ([one]) => one?.action.source.namespace);
+  const merged: Ordered[][] = [];
+  for (const own of namespaces.values()) {
+    const sorted: (readonly Ordered[])[] = [];
+    for (const list of own) {
+      sorted.push(list.toSorted(first));
+      yield;
+    }
+    const turns: Ordered[] = [];
+    yield* roundRobin(sorted, turns);
+    merged.push(turns);
   }
+  yield* roundRobin(merged, into);
+}
+
+function* roundRobin(
+  lists: readonly (readonly Ordered[])[],
+  into: Ordered[],
+): Generator<undefined, void> {
+  let waiting = lists;
   for (let round = 0; waiting.length > 0; round++) {
     for (const list of waiting) {
       const turn = list[round];

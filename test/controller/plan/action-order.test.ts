@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotate } from "../../support/planner/publishers.ts";
-import { Cluster } from "../../support/planner/planner-cluster.ts";
+import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 import type { Plan } from "../../../src/controller/model/verdicts.ts";
 
 const order = ({ actions }: Plan): readonly string[] =>
@@ -62,4 +62,17 @@ test("deletes come after creates until they have been due for five seconds (H5)"
     "create young-0",
     "delete old-0",
   ]);
+});
+
+test("a namespace with very many sources does not delay the copies of another's", () => {
+  const made = new Cluster({ sourceNamespaces: globs("*") });
+  for (const name of ["shared", "tenant"]) made.namespace(name);
+  for (let at = 0; at < 20; at++) made.namespace(`team-${at}`);
+  for (let at = 0; at < 300; at++) made.secret(`tenant/of-${at}`, { to: "team-*" });
+  made.secret("shared/registry", { to: "team-*" });
+  const { actions } = made.plan();
+  assert.ok(actions.length > 1000);
+  const last = actions.findLastIndex(({ source }) => source.namespace === "shared");
+  assert.equal(actions.filter(({ source }) => source.namespace === "shared").length, 20);
+  assert.ok(last < 40, `the last of its writes is number ${last}`);
 });
