@@ -7,6 +7,7 @@
 import { constants, type Stats } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import type { ReceiptTarget } from "./receipt-output.ts";
+import { isTorn } from "./torn-end.ts";
 import { UsageError } from "../controller/settings/config.ts";
 import { sleep, type Clock } from "../kube/time/clock.ts";
 
@@ -89,6 +90,10 @@ class ReceiptFile implements ReceiptTarget {
       await this.#leave();
     }
     return written;
+  }
+
+  isTorn(): Promise<boolean | undefined> {
+    return isTorn(this.#path);
   }
 
   async close(): Promise<void> {

@@ -2,10 +2,11 @@
 // - write() never waits and never throws. A stream that blocks or fails delays nothing else.
 // - Lines that could not be written are kept and tried again. Beyond a limit of bytes, new lines are lost and
 //   counted, so memory is limited.
-// - Lines are written in their order, each once. After a line that was cut off, the next begins on a line of
-//   its own.
+// - Lines are written in their order, each once. After a line that was cut off, also by another process, the next
+//   begins on a line of its own.
 import type { Clock, Timer } from "../kube/time/clock.ts";
 import type { ReceiptSink } from "./receipt-journal.ts";
+import { NEWLINE } from "./torn-end.ts";
 
 /** Where the bytes are written. */
 export type ReceiptTarget = {
@@ -14,6 +15,11 @@ export type ReceiptTarget = {
    * time. Never rejects.
    */
   write(bytes: Buffer): Promise<number>;
+  /**
+   * Whether what is there ends in the middle of a line, whoever wrote it. Undefined: not known. Never rejects.
+   * Absent where nothing can be known.
+   */
+  isTorn?(): Promise<boolean | undefined>;
   /** Nothing can be written any more, whatever happens. Asked after a failed write. */
   readonly isEnded?: boolean;
   /** A write in progress resolves soon. */
@@ -28,7 +34,6 @@ const BATCH_BYTES = 256 * 1024;
 const AGAIN_MS = 1000;
 /** A write to a file costs as much as dozens of lines, so those of a moment are written together. */
 const GATHER_MS = 20;
-const NEWLINE = 10;
 
 export class ReceiptOutput implements ReceiptSink {
   readonly #target: ReceiptTarget;
@@ -121,6 +126,8 @@ export class ReceiptOutput implements ReceiptSink {
     if (this.#sending) return;
     this.#sending = true;
     while (this.#unsent.length > 0 && !this.#next) {
+      if (this.#target.isTorn) this.#torn = (await this.#target.isTorn()) ?? this.#torn;
+      if (this.#closed) break;
       const batch = this.#batch();
       const written = await this.#target.write(batch.bytes);
       if (this.#closed) break;

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import type { LogStream } from "../controller/report/log.ts";
 import type { ReceiptTarget } from "./receipt-output.ts";
 import { codeOf, type FileReports } from "./receipt-file.ts";
+import { isTorn } from "./torn-end.ts";
 
 /** `fd`: its file descriptor, if it is one of a process. */
 type Stdout = Pick<LogStream, "write" | "on"> & { readonly fd?: number };
@@ -21,7 +22,7 @@ const writeFile: WriteFile = async (descriptor, bytes) =>
 export function receiptStdout(stdout: Stdout, reports: FileReports, to = writeFile): ReceiptTarget {
   const { fd } = stdout;
   return fd !== undefined && fstatSync(fd).isFile()
-    ? fileTarget((bytes) => to(fd, bytes), reports)
+    ? { ...fileTarget((bytes) => to(fd, bytes), reports), isTorn: () => isTorn(`/dev/fd/${fd}`) }
     : streamTarget(stdout, reports);
 }
 

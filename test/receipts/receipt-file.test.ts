@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   constants,
@@ -70,6 +71,23 @@ test("a file that was renamed is begun anew at its path, one that was truncated 
   output.write("four\n");
   await eventually("a new file", () => statSync(path, { throwIfNoEntry: false }));
   await holds(path, "four\n");
+  assert.deepEqual([output.lost, failures], [0, []]);
+});
+
+test("a line that a killed process left unfinished stays one line, in any file that is continued", async (t) => {
+  const path = join(folderOf(t), "receipts.jsonl");
+  writeFileSync(path, '{"receipt":"cre');
+  const { output, failures } = await open(t, path);
+  output.write("one\n");
+  await holds(path, '{"receipt":"cre\none\n');
+  // Another process that shares the file dies as well.
+  appendFileSync(path, '{"place":"a/');
+  output.write("two\n");
+  await holds(path, '{"receipt":"cre\none\n{"place":"a/\ntwo\n');
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, "older\n");
+  output.write("three\n");
+  await holds(path, "older\nthree\n");
   assert.deepEqual([output.lost, failures], [0, []]);
 });
 

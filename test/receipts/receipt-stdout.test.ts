@@ -1,6 +1,14 @@
 // Receipts on the standard output: a full disk may take a part of what is written, a reader may leave.
 import assert from "node:assert/strict";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -40,6 +48,27 @@ test("no line is lost when a disk that was full takes only a part of them", asyn
   await eventually("it has room", () => output.drained && failures.at(-1) === "over");
   assert.equal(readFileSync(path, "utf8"), "one\ntw\ntwo\nthree\n");
   assert.deepEqual([failures, output.lost], [["ENOSPC", "over"], 0]);
+});
+
+test("a line that a killed process left unfinished stays one line", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
+  const path = join(folder, "out");
+  writeFileSync(path, '{"receipt":"cre');
+  const fd = openSync(path, "a");
+  t.after(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  const output = new ReceiptOutput(
+    receiptStdout(
+      { fd, write: () => assert.fail("Node's own stream is not asked") },
+      { onFailed: (code) => assert.fail(code), onWorked: () => undefined },
+    ),
+    new FakeClock(),
+  );
+  output.write("one\n");
+  await output.close(1);
+  assert.equal(readFileSync(path, "utf8"), '{"receipt":"cre\none\n');
 });
 
 test("a file that takes nothing and fails with nothing is tried again a second later, not at once", async (t) => {
