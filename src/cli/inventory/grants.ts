@@ -86,7 +86,10 @@ export function bindingOf(raw: unknown): Binding {
     namespace: home,
     name: stringOf(name),
     role: { kind: role["kind"] === "Role" ? "Role" : "ClusterRole", name: stringOf(role["name"]) },
-    subjects: listOf(subjects).flatMap((subject) => subjectOf(subject, home)),
+    subjects: unique(
+      listOf(subjects).flatMap((subject) => subjectOf(subject, home)),
+      ({ kind, namespace, name: of }) => JSON.stringify([kind, namespace, of]),
+    ),
   };
 }
 
@@ -122,7 +125,11 @@ export function aggregated(roles: readonly Role[]): readonly Role[] {
     const reached = new Set([role]);
     // A set also visits what is added to it meanwhile.
     for (const each of reached) for (const other of direct.get(each) ?? []) reached.add(other);
-    return unique([...reached].flatMap(({ rules }) => rules));
+    // An aggregated rule is there twice as soon as it was copied.
+    return unique(
+      [...reached].flatMap(({ rules }) => rules),
+      ({ verbs, kinds, names }) => JSON.stringify([verbs, kinds, names && [...names]]),
+    );
   };
   return roles.map((role) => (direct.has(role) ? { ...role, rules: rulesOf(role) } : role));
 }
@@ -131,11 +138,8 @@ function isAggregated({ aggregates }: Role, { labels }: Role): boolean {
   return aggregates.some((selector) => selects(selector, labels));
 }
 
-/** An aggregated rule is there twice as soon as it was copied. */
-function unique(rules: readonly ReadRule[]): readonly ReadRule[] {
-  const keyOf = ({ verbs, kinds, names }: ReadRule): string =>
-    JSON.stringify([verbs, kinds, names && [...names]]);
-  return [...new Map(rules.map((rule) => [keyOf(rule), rule])).values()];
+function unique<T>(all: readonly T[], keyOf: (each: T) => string): readonly T[] {
+  return [...new Map(all.map((each) => [keyOf(each), each])).values()];
 }
 
 /** A metav1.LabelSelector. What is malformed selects nothing. */

@@ -11,6 +11,7 @@ import type { TakingPart } from "../../inspect/cluster/cluster-builder.ts";
 import { rowOf } from "../../inspect/requests/without-data.ts";
 import { isRecord } from "../../kube/json.ts";
 import { isDataKey, type Ref } from "../../text/names.ts";
+import { CERTIFICATE_KEY } from "./certificates.ts";
 
 /** What is kept of an object that was read without its data. */
 export type ObjectFacts = {
@@ -19,19 +20,25 @@ export type ObjectFacts = {
   readonly type: string;
   readonly keys: readonly string[];
   readonly unnamedKeys: number;
+  readonly mayHaveCertificate: boolean;
   readonly time: ValueTime;
 };
+
+export const TLS_TYPE = "kubernetes.io/tls";
+const NO_NAMES = { keys: [], unnamedKeys: 0 } as const;
 
 export function factsOf(kind: ObjectKind, object: TakingPart, raw: unknown): ObjectFacts {
   const { type, entryCount } = rowOf(raw);
   const metadata = isRecord(raw) && isRecord(raw["metadata"]) ? raw["metadata"] : {};
   const time = valueTime(metadata, entryCount);
-  // There may be a million copies: the names of their keys are those of the source.
-  if (object.role !== "source") return { kind, object, type, keys: [], unnamedKeys: 0, time };
   const managers = dataManagers(metadata["managedFields"]);
   const keys = [...new Set(managers.flatMap((manager) => manager.keys))].filter(isDataKey);
   const unnamedKeys = entryCount > keys.length ? entryCount - keys.length : 0;
-  return { kind, object, type, keys: keys.toSorted(), unnamedKeys, time };
+  // A key that no manager is recorded for may be it.
+  const mayHaveCertificate = type === TLS_TYPE || keys.includes(CERTIFICATE_KEY) || unnamedKeys > 0;
+  // There may be a million copies: the names of their keys are those of the source.
+  const names = object.role === "source" ? { keys: keys.toSorted(), unnamedKeys } : NO_NAMES;
+  return { kind, object, type, ...names, mayHaveCertificate, time };
 }
 
 export type Objects = {

@@ -111,8 +111,10 @@ async function readInventory(
     (item) =>
       read.builder.isSelected(kindOfResource(item.resource), item) && isIn(item, flags.namespace),
   );
+  const mayHave = (resource: string, place: Ref): boolean =>
+    facts.get(placeKey(kindOfResource(resource), place))?.mayHaveCertificate === true;
   const certified = wish.certificates
-    ? await readCertificates(client, all, nowMs, program.signal)
+    ? await readCertificates(client, all, mayHave, nowMs, program.signal)
     : { items: all, unknown: [] };
   const limited = certified.items.map((item) => withLimits(item, wish, nowMs));
   const { items, dangling, unknown } = wish.readers

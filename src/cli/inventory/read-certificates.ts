@@ -8,6 +8,7 @@ import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { resourcePath } from "../../kube/rest/resource.ts";
 import { listed } from "../../text/listed.ts";
+import type { Ref } from "../../text/names.ts";
 import {
   CERTIFICATE_KEY,
   readCertificate,
@@ -15,9 +16,9 @@ import {
   type UnreadCertificate,
 } from "./certificates.ts";
 import { withCertificate, type InventoryItem } from "./inventory-items.ts";
+import { TLS_TYPE } from "./object-facts.ts";
 
 const AT_ONCE = 8;
-const TLS_TYPE = "kubernetes.io/tls";
 /** Above the API server's limit on one object, with base64. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
@@ -29,13 +30,16 @@ export type Certified = {
 export async function readCertificates(
   client: ApiClient,
   items: readonly InventoryItem[],
+  mayHaveCertificate: (resource: string, place: Ref) => boolean,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Certified> {
   const denied: string[] = [];
   const certified = await mapAtOnce(items, AT_ONCE, async (item) => {
-    if (!mayHaveCertificate(item)) return item;
-    const certificate = await certificateOf(client, item, signal);
+    const places = item.isSource ? [item] : item.copies;
+    const place = places.find((each) => mayHaveCertificate(item.resource, each));
+    if (!place) return item;
+    const certificate = await certificateOf(client, item, place, signal);
     if (certificate === "denied") denied.push(`${item.namespace}/${item.name}`);
     if (certificate === "denied" || certificate === "none") return item;
     return withCertificate(item, certificate, nowMs);
@@ -45,19 +49,12 @@ export async function readCertificates(
   return { items: certified, unknown: [line] };
 }
 
-// A key that no manager is recorded for may be it.
-function mayHaveCertificate({ type, keys, unnamedKeys }: InventoryItem): boolean {
-  return type === TLS_TYPE || keys.includes(CERTIFICATE_KEY) || unnamedKeys !== undefined;
-}
-
 async function certificateOf(
   client: ApiClient,
-  item: InventoryItem,
+  { resource, type }: InventoryItem,
+  { namespace, name }: Ref,
   signal: AbortSignal,
 ): Promise<Certificate | UnreadCertificate | "denied" | "none"> {
-  const { resource, type, isSource, copies } = item;
-  const [copy] = copies;
-  const { namespace, name } = isSource || !copy ? item : copy;
   const kind = KINDS[kindOfResource(resource)];
   const what = `get ${kind.kind.toLowerCase()} ${namespace}/${name}`;
   const path = resourcePath(kind.resource, namespace, name);

@@ -67,7 +67,9 @@ export function valueTime(
   const times = managers.filter(({ onlyData }) => onlyData).map(({ time }) => time);
   const earliest = [created, ...times].reduce(newer);
   const known = new Set(managers.flatMap(({ keys }) => keys)).size;
-  const isComplete = known > 0 && known >= entries && managers.every(({ time }) => time !== "");
+  const isWhole = !Array.isArray(managedFields) || managedFields.length <= MOST_MANAGERS;
+  const isTimed = managers.every(({ time }) => time !== "");
+  const isComplete = isWhole && isTimed && known > 0 && known >= entries;
   if (!isComplete) return { notBefore: earliest, notAfter: undefined, manager: undefined };
   const newest = managers.reduce((a, b) => (b.time >= a.time ? b : a));
   const notBefore = earliest < newest.time ? earliest : newest.time;

@@ -9,6 +9,7 @@ import {
   roleOf,
   verbsAt,
 } from "../../../src/cli/inventory/grants.ts";
+import { subjectText } from "../../../src/cli/inventory/readers.ts";
 
 type Rule = Readonly<Record<string, readonly string[]>>;
 const PLACE = { namespace: "team-a", name: "registry" };
@@ -105,6 +106,21 @@ test("a user with the name of a service account is that account, and its namespa
       ["ServiceAccount", "ci", "bot"],
       ["Group", undefined, "admins"],
     ],
+  );
+});
+
+test("a subject that a binding names twice is one, whatever form it has", () => {
+  const subjects = [
+    { kind: "User", name: "jane" },
+    { kind: "User", name: "system:serviceaccount:ci:bot" },
+    { kind: "User", name: "jane", apiGroup: "rbac.authorization.k8s.io" },
+    { kind: "Group", name: "jane" },
+    { kind: "ServiceAccount", name: "bot", namespace: "ci" },
+    { kind: "ServiceAccount", name: "bot" },
+  ];
+  assert.deepEqual(
+    bindingOf({ metadata: { namespace: "ci" }, subjects }).subjects.map(subjectText),
+    ["User jane", "ServiceAccount ci/bot", "Group jane"],
   );
 });
 

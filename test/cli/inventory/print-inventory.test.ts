@@ -185,6 +185,21 @@ test("without a source, the certificate of a copy is read, and its expiry counts
   assert.match(stderr, /^certificate expires sooner .*: secretcast\/lost$/m);
 });
 
+test("without a source, the names of keys are not known, so a certificate is looked for in any type (37)", async (t) => {
+  const cluster = await sandboxCluster(t, [
+    ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
+    { ...copyOf("secretcast/bundle", "team-a/bundle"), data: { "tls.crt": base64(ENDS_2031) } },
+    copyOf("secretcast/password", "team-a/password"),
+  ]);
+  const { code, stderr } = await cluster.run([
+    "inventory",
+    "--certificates",
+    "--min-validity=99999d",
+  ]);
+  assert.equal(code, 2);
+  assert.match(stderr, /^certificate expires sooner .*: secretcast\/bundle$/m);
+});
+
 test("ConfigMaps are sources of their own with --config-maps (37)", async (t) => {
   const cluster = await sandboxCluster(t, [
     ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),

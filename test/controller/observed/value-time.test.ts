@@ -92,6 +92,14 @@ test("without a manager for each entry, the end of the range is not known", () =
   assert.deepEqual(timeOf([row("create", LATE, DATA, { subresource: "status" })]), unknown);
 });
 
+test("more managers than are read hide no younger value", () => {
+  const many = Array.from({ length: 101 }, (_, n) =>
+    row(`m${n}`, EARLY, DATA, { operation: "Apply" }),
+  );
+  const [, notAfter] = timeOf([...many, row("kubectl-patch", LATE, DATA)]);
+  assert.equal(notAfter, undefined);
+});
+
 test("whatever the fields are, nothing throws", () => {
   for (const fields of [
     null,
