@@ -29,6 +29,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: "this user may not write it: change its owner or mode, or name another file",
   EROFS: "its file system is read-only: mount a volume there",
   ENAMETOOLONG: "its name is too long",
+  ENXIO: "it is a socket or a missing device: name a file or a named pipe",
   ELOOP: "its symbolic links lead nowhere",
 };
 
@@ -48,7 +49,8 @@ export async function openReceiptFile(
     return new ReceiptFile(path, clock, reports, await openFile(path));
   } catch (error) {
     const code = codeOf(error);
-    if (code === "ENXIO") return new ReceiptFile(path, clock, reports, undefined);
+    const found = code === "ENXIO" ? await stat(path).catch(() => undefined) : undefined;
+    if (found?.isFIFO() === true) return new ReceiptFile(path, clock, reports, undefined);
     const why = ADVICE[code] ?? `it cannot be opened (${code})`;
     throw new UsageError(`--receipts: cannot append to ${JSON.stringify(path)}: ${why}`);
   }

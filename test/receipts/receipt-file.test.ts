@@ -1,6 +1,7 @@
 // Receipts in a file, in a pipe, on a full disk: as operators have them, with their log rotation.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   chmodSync,
@@ -16,6 +17,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ReceiptOutput } from "../../src/receipts/receipt-output.ts";
@@ -95,10 +97,14 @@ test("a file that cannot be opened is one clear error", async (t) => {
   const inside = folderOf(t);
   writeFileSync(join(inside, "file"), "");
   mkdirSync(join(inside, "folder"));
+  const server = createServer().listen(join(inside, "socket"));
+  t.after(() => server.close());
+  await once(server, "listening");
   for (const [path, said] of [
     [join(inside, "folder"), /cannot append to ".*folder": it is a folder: name a file in it$/],
     [join(inside, "no", "file"), /its folder does not exist: create it first$/],
     [join(inside, "file", "file"), /a part of its path is not a folder$/],
+    [join(inside, "socket"), /it is a socket or a missing device: name a file or a named pipe$/],
     [join(inside, "x".repeat(300)), /its name is too long$/],
   ] as const)
     await assert.rejects(open(t, path), (error) => {
