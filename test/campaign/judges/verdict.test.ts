@@ -128,12 +128,14 @@ test("what takes twice as long in the end is drift", () => {
   );
 });
 
-test("a process that ends by itself is a problem, unless it had lost its Lease", () => {
+test("a process that ends by itself is a problem, unless it lost its Lease or began during a fault", () => {
   const ended = (last: string): readonly SoakRecord[] => [
     { kind: "ended", s: 100, life: 1, code: 1, last },
     END,
   ];
   assert.deepEqual(run({}, ended('{"msg":"lost the lease"}')).problems, []);
+  const refused = "secretcast: cannot reach the API server http://127.0.0.1:1: ServiceUnavailable";
+  assert.deepEqual(run({}, ended(refused)).problems, []);
   const [problem] = run({}, ended('{"msg":"heap out of memory"}')).problems;
   assert.match(problem ?? "", /^it ended at 100 s with 1/);
 });
