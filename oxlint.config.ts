@@ -213,6 +213,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       "inspect/requests",
       "cli/explain/live-rows",
       "cli/explanation/explain",
+      "cli/explanation/explain-object",
       "cli/holding",
       "cli/status/controller-page",
       ...RULES("settings", "annotations", "model", "observed/value-time"),

@@ -88,8 +88,8 @@ export function pullAnswers(
     return [...shown, ...sourceAnswers(source, clusterState), goes(source)];
   const isSource = "what it pulls from is a source";
   const unread = rights.namespace(from.namespace);
-  const unnamed = unnamedAnswer(isSource, from.name, settings);
-  if (unnamed) return [...shown, unnamed];
+  const unnamed = unnamedText(from.name, settings);
+  if (unnamed !== undefined) return [...shown, failing(isSource, unnamed)];
   if (!source && unread !== undefined) return [...shown, unreadAnswer(isSource, unread)];
   if (!source) return [...shown, failing(isSource, `there is no ${pull.kind} ${text}`)];
   const change = annotateObject(pull.kind, from, "allow", pull.namespace);
@@ -104,10 +104,8 @@ function absent(
 ): RuleAnswer {
   const { namespace, name } = subject;
   const rule = EXISTS;
-  const unnamed = unnamedAnswer(rule, name, settings);
-  if (unnamed) return unnamed;
-  if (!isRead(settings, namespace))
-    return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
+  const leftOut = leftOutText(subject, settings);
+  if (leftOut !== undefined) return failing(rule, leftOut);
   const unread = rights.namespace(namespace);
   if (unread !== undefined) return unreadAnswer(rule, unread);
   if (!clusterState.namespaces.has(namespace))
@@ -120,17 +118,19 @@ function absent(
   return failing(rule, `there is no ${clusterState.kind} ${refText(subject)}`, change);
 }
 
+/** Why the flags leave out an object. Undefined: they do not. */
+export function leftOutText(
+  { namespace, name }: Ref,
+  settings: PlannerSettings,
+): string | undefined {
+  const unread = `namespace ${namespace} is not read (--namespaces)`;
+  return unnamedText(name, settings) ?? (isRead(settings, namespace) ? undefined : unread);
+}
+
 /** Undefined where objects of this name take part. */
-function unnamedAnswer(
-  rule: string,
-  name: string,
-  { onlyNames }: PlannerSettings,
-): RuleAnswer | undefined {
+function unnamedText(name: string, { onlyNames }: PlannerSettings): string | undefined {
   if (!onlyNames || isNameRead(onlyNames, name)) return undefined;
-  return failing(
-    rule,
-    `objects named ${name} are not read (--only-names): ${nameToAdd(onlyNames, name)}`,
-  );
+  return `objects named ${name} are not read (--only-names): ${nameToAdd(onlyNames, name)}`;
 }
 
 function pulls(object: PullingObject): RuleAnswer {

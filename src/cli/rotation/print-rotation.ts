@@ -1,6 +1,10 @@
 // Implements `secretcast rotation`. It reads the copies first and the Pods afterwards, so that a Pod which
 // started with an older value cannot appear between the two. With --wait it looks again.
-import type { ClusterState, SourceObject } from "../../controller/model/cluster.ts";
+import type {
+  ClusterState,
+  PlannerSettings,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import {
@@ -28,6 +32,7 @@ import type { Plan } from "../../controller/model/verdicts.ts";
 import { withLiveRows } from "../explain/live-rows.ts";
 import { readControllerPage } from "../status/controller-page.ts";
 import { explain } from "../explanation/explain.ts";
+import { leftOutText } from "../explanation/explain-object.ts";
 import { judgeRevocation, type Revocation } from "../holding/revocation.ts";
 import { formerValue, rotationPlaces } from "../holding/rotation-places.ts";
 import { findOwners } from "./find-owners.ts";
@@ -95,9 +100,9 @@ async function look(
     onObject: observed.observe,
   });
   const clusterState = stateOfKind(read, kind);
-  const source = sourceOf(clusterState, kind, subject, read, program);
-  const { plan } = await prospectIn(read, planning);
   const { settings } = planning;
+  const source = sourceOf(clusterState, settings, subject, read, program);
+  const { plan } = await prospectIn(read, planning);
   const leftOut = await readLeftOut({ client, settings, clusterState, source, signal });
   const input = {
     clusterState,
@@ -154,7 +159,7 @@ async function look(
 
 function sourceOf(
   clusterState: ClusterState,
-  kind: ObjectKind,
+  settings: PlannerSettings,
   subject: Ref,
   read: ReadCluster,
   program: Program,
@@ -163,8 +168,8 @@ function sourceOf(
   const object = clusterState.objectsIn(namespace).get(name);
   if (object?.role === "source") return object;
   tellUnknown(read, program);
-  const what = `${kind} ${name} in namespace ${namespace}`;
-  const unread = read.rights.namespace(namespace);
+  const what = `${clusterState.kind} ${name} in namespace ${namespace}`;
+  const unread = leftOutText(subject, settings) ?? read.rights.namespace(namespace);
   if (!object && unread !== undefined) throw new UsageError(`${what}: ${unread}`);
   if (!object) throw new UsageError(`there is no ${what} (-n chooses the namespace)`);
   const of =

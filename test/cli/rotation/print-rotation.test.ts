@@ -205,6 +205,14 @@ test("wrong input is one line with what would be right, and exit code 1", async 
       /there is no Secret registry in namespace nowhere \(-n chooses/,
     ],
     [
+      ["registry", "--only-names", "other"],
+      /objects named registry are not read \(--only-names\): --only-names other,registry lets/,
+    ],
+    [
+      ["registry", "-n", "team-b", "--namespaces", "team-a"],
+      /registry in namespace team-b: namespace team-b is not read \(--namespaces\)$/,
+    ],
+    [
       ["registry", "-n", "team-a"],
       /Secret registry in namespace team-a is not a source, its source is secretcast\/registry: secretcast rotation registry -n secretcast$/,
     ],
