@@ -71,6 +71,11 @@ export function strictError(
 /** Location of the real server's registry of kinds, which is part of its messages. */
 const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
 
+/** Why an object of a kind that the real server does not know, or not here, is refused. */
+export function unregistered(kind: string, apiVersion: string): string {
+  return `no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)} ${scheme}`;
+}
+
 function checkKind(resource: ServedResource, expected: string, body: JsonObject): void {
   const kind = asText(body["kind"]) || resource.kind;
   const apiVersion = asText(body["apiVersion"]) || expected;
@@ -78,7 +83,7 @@ function checkKind(resource: ServedResource, expected: string, body: JsonObject)
   const known = resources.some((row) => row.kind === kind && groupVersion(row) === apiVersion);
   const why = known
     ? `converting (v1.${kind}) to (core.${resource.kind}): unknown conversion`
-    : `no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)} ${scheme}`;
+    : unregistered(kind, apiVersion);
   throw badRequest(
     `${kind} in version ${quoted(apiVersion)} cannot be handled as a ${resource.kind}: ${why}`,
   );

@@ -86,7 +86,7 @@ export const namespaces: ServedResource = {
   namespaced: false,
   storage: "namespaces",
   fields: namespaceFields,
-  fieldLabels: { name: "metadata.name", "status.phase": "status.phase" },
+  fieldLabels: { "status.phase": "status.phase" },
 };
 
 const secrets: ServedResource = {

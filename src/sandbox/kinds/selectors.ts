@@ -42,13 +42,23 @@ function fieldTerms(resource: ServedResource, text: string): Term[] {
       throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     const path = Object.hasOwn(supported, label) ? supported[label] : undefined;
     if (path === undefined) throw badRequest(`field label not supported: ${label}`);
-    return { path, value: value.replace(/\\(.)/gs, "$1"), equal: operator !== "!=" };
+    return { path, value: unescaped(value), equal: operator !== "!=" };
   });
+}
+
+/** A value without its backslashes, which precede a backslash, a comma or an equals sign. */
+function unescaped(value: string): string {
+  const [wrong] = /\\(?![\\,=]).?/s.exec(value.replace(/\\[\\,=]/g, "")) ?? [];
+  if (wrong !== undefined)
+    throw badRequest(`invalid field selector: invalid escape sequence: ${wrong}`);
+  if (value.replace(/\\./gs, "").includes("="))
+    throw badRequest("invalid field selector: unescaped character in value: 61");
+  return value.replace(/\\(.)/gs, "$1");
 }
 
 // A comma ends a term unless a backslash precedes it.
 function splitTerms(text: string): string[] {
-  const parts = text.match(/(?:\\.|[^,\\])+/gs) ?? [];
+  const parts = text.match(/(?:\\.?|[^,\\])+/gs) ?? [];
   return parts.filter((part) => part !== "");
 }
 

@@ -96,7 +96,7 @@ const configMapRules: Rules = {
       ...keys.flatMap((key) =>
         dataKeyErrors(key).map((why) => invalidValue(`data[${key}]`, key, why)),
       ),
-      ...(bytes > 1024 * 1024 ? [tooLong("", 1024 * 1024)] : []),
+      ...(bytes > 1024 * 1024 ? [tooLong("[]", 1024 * 1024)] : []),
     ];
   },
 };

@@ -49,9 +49,10 @@ function terminate(write: ObjectWrite, namespace: StoredObject): Deleted {
 function checkPreconditions(write: ObjectWrite, object: StoredObject, given: JsonObject): void {
   const { resource } = write;
   const { name, uid, resourceVersion } = object.metadata;
-  const wantedUid = asText(given["uid"]);
-  const wantedVersion = asText(given["resourceVersion"]);
-  if (wantedUid !== "" && wantedUid !== uid) {
+  // An empty precondition is one, which no object meets.
+  const wantedUid = asText(given["uid"] ?? uid);
+  const wantedVersion = asText(given["resourceVersion"] ?? resourceVersion);
+  if (wantedUid !== uid) {
     if (resource === namespaces)
       throw conflict(
         resource,
@@ -64,7 +65,7 @@ function checkPreconditions(write: ObjectWrite, object: StoredObject, given: Jso
       `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
     );
   }
-  if (wantedVersion === "" || wantedVersion === resourceVersion) return;
+  if (wantedVersion === resourceVersion) return;
   if (resource === namespaces)
     throw conflict(
       resource,

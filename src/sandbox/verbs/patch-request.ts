@@ -2,7 +2,7 @@
 // any other body. As on the real server, a patch that breaks its object is refused with the whole object,
 // or the whole patch, in the message. This is why clients must not show such messages.
 import { applied } from "./server-side-apply.ts";
-import { applyType, mediaType, readBody } from "../http/body.ts";
+import { applyType, jsonType, mediaType, readBody } from "../http/body.ts";
 import { decode } from "../kinds/decode.ts";
 import { isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
@@ -50,7 +50,7 @@ export async function patch(call: VerbCall, name: string): Promise<Patched> {
   if (strategic && target.resource.schema !== undefined) throw noStrategicPatch();
   const unreadable = () => badRequest("invalid JSON patch");
   if (request.body.length === 0 && type !== applyType) throw unreadable();
-  const body = await readBody(request.body, type, unreadable);
+  const body = await readBody(request.body, type === applyType ? type : jsonType, unreadable);
   const { resource, namespace } = target;
   const before = storage.collection(resource.storage).get(keyOf(namespace, name));
   if (type === applyType) return apply(call, name, body, before);

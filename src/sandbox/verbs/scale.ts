@@ -1,6 +1,6 @@
 // The subresource scale of a custom resource: a Scale is read from the fields that the definition declares,
 // and its replicas are written to one of them.
-import { mediaType, readBody } from "../http/body.ts";
+import { jsonType, mediaType, readBody } from "../http/body.ts";
 import type { ScalePaths } from "../kinds/resources.ts";
 import { asObject, asText, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
@@ -50,7 +50,7 @@ async function givenScale({ request }: VerbCall, now: JsonObject): Promise<Json>
   if (method === "PATCH" && mediaType(contentType) !== "application/merge-patch+json")
     throw unsupportedPatch();
   const unreadable = (): Error => badRequest("the body is no Scale");
-  const given = await readBody(body, contentType, unreadable);
+  const given = await readBody(body, method === "PATCH" ? jsonType : contentType, unreadable);
   if (!isObject(given)) throw unreadable();
   return method === "PUT" ? given : mergePatch(now, given);
 }

@@ -2,10 +2,10 @@
 // delete and delete of a collection. server.ts opens watches, because it holds the connections.
 import { showList, showObject } from "../http/representation.ts";
 import { readBody } from "../http/body.ts";
-import { decode, strictError, unrecognized } from "../kinds/decode.ts";
+import { decode, strictError, unrecognized, unregistered } from "../kinds/decode.ts";
 import { remove } from "./delete.ts";
-import { list, noVersion, readVersion } from "./list.ts";
-import { isObject } from "../storage/object.ts";
+import { list, noVersion, readCount, readVersion } from "./list.ts";
+import { asText, isList, isObject } from "../storage/object.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
 import { patch } from "./patch-request.ts";
 import type { RequestTarget } from "../http/routes.ts";
@@ -99,12 +99,23 @@ async function decodeBody(
 
 // Options come from a body or from parameters. With a body, parameters are ignored.
 async function readOptions({ request }: VerbCall): Promise<JsonObject> {
-  if (request.body.length === 0) return {};
+  if (request.body.length === 0) {
+    readCount(request.query, "gracePeriodSeconds");
+    return {};
+  }
   const unreadable = (why: string) =>
     badRequest(`couldn't get version/kind; json parse error: ${why}`);
-  const given = await readBody(request.body, request.contentType, unreadable);
+  const given = (await readBody(request.body, request.contentType, unreadable)) ?? {};
   if (!isObject(given)) throw unreadable(`json: cannot unmarshal ${goName(given)} into Go value`);
-  return { dryRun: [], propagationPolicy: "", ...given };
+  const kind = asText(given["kind"]);
+  if (kind !== "" && kind !== "DeleteOptions")
+    throw badRequest(unregistered(kind, asText(given["apiVersion"])));
+  const dryRun = given["dryRun"] ?? [];
+  if (!isList(dryRun))
+    throw badRequest(
+      `json: cannot unmarshal ${goName(dryRun)} into Go struct field DeleteOptions.dryRun of type []string`,
+    );
+  return { propagationPolicy: "", ...given, dryRun };
 }
 
 async function deleteOne(call: VerbCall, name: string): Promise<VerbAnswer> {

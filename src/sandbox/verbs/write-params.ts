@@ -20,8 +20,7 @@ export function writeOf(
   const { storage, target, request } = call;
   const { resource, namespace, subresource } = target;
   const asked = options["dryRun"];
-  const words = isList(asked) ? asked.map(asText) : request.query.getAll("dryRun");
-  const dryRun = words.filter((word) => word !== "");
+  const dryRun = isList(asked) ? asked.map(asText) : request.query.getAll("dryRun");
   check(call, kind, dryRun, options);
   return {
     storage,

@@ -32,6 +32,7 @@ export const NAMESPACES: readonly Request[] = [
   get("/api/v1/namespaces?fieldSelector=metadata.name%3Dreplay"),
   get("/api/v1/namespaces?fieldSelector=metadata.name%3Dreplay,status.phase%3DTerminating"),
   get("/api/v1/namespaces?fieldSelector=spec.x%3Dy"),
+  get("/api/v1/namespaces?fieldSelector=name%3Dreplay"),
   get("/api/v1/namespaces/none"),
   remove("/api/v1/namespaces/none"),
   remove("/api/v1/namespaces/default"),
@@ -119,6 +120,13 @@ export const CREATES: readonly Request[] = [
   post({ metadata: { name: "odd" } }, `${SECRETS}?fieldManager=${"m".repeat(129)}`),
   post({ metadata: { name: "odd" } }, `${SECRETS}/odd`),
   { method: "POST", path: SECRETS, contentType: "text/plain", body: "x" },
+  { ...post(named({})), contentType: merge },
+  { ...post({ metadata: { name: "letters" } }), contentType: "Application/JSON; charset=utf-8" },
+  post({ metadata: { name: "odd" } }, `${SECRETS}?dryRun=`),
+  post(
+    { metadata: { name: "odd" }, data: { k: "x".repeat(1024 * 1024 + 1) } },
+    `${NAMESPACE}/configmaps`,
+  ),
   {
     method: "POST",
     path: SECRETS,

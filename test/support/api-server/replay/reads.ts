@@ -58,6 +58,9 @@ export const READS: readonly Request[] = [
   get(`${SECRETS}?fieldSelector=metadata.namespace%3Dreplay`),
   get(`${SECRETS}?fieldSelector=metadata.namespace%3Dother`),
   get(`${SECRETS}?fieldSelector=type%20in%20%28a%29`),
+  ...["a\\", "a\\x", "a=b", "a\\=b", "a\\,b", "a\\\\", "a\\\\=b"].map((value) =>
+    get(`${SECRETS}?fieldSelector=${encodeURIComponent(`metadata.name=${value}`)}`),
+  ),
   get(`${SECRETS}?watch=1&timeoutSeconds=1&fieldSelector=data%3Dx`),
   get(`${SECRETS}?watch=1&timeoutSeconds=1&labelSelector=a%20b`),
   get(`${SECRETS}?watch=1&timeoutSeconds=x`),
