@@ -340,6 +340,27 @@ test(
 );
 
 test(
+  "the Service for the monitor has a name of a Service, whatever the release's",
+  { skip: MISSING },
+  () => {
+    for (const release of ["a.b", "1.2.3", "2048", `9${"r".repeat(52)}`]) {
+      const given = [
+        "--set",
+        "serviceMonitor.enabled=true",
+        "--set",
+        `nameOverride=${"n".repeat(20)}`,
+      ];
+      const only = ["--show-only", "templates/servicemonitor.yaml"];
+      const [service] = objectsIn(
+        helm.run("template", release, CHART, ...OF_NOW, ...given, ...only),
+      );
+      assert.equal(field(service, "kind"), "Service");
+      assert.match(String(field(service, "metadata", "name")), /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
+    }
+  },
+);
+
+test(
   "each entry of sources is one of the source list, whatever its key (C22)",
   { skip: MISSING },
   () => {
