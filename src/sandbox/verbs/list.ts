@@ -199,10 +199,13 @@ export function noVersion(query: URLSearchParams): string {
 
 /** A parameter with a count, or 0 when it is not given. */
 export function readCount(query: URLSearchParams, name: string): number {
-  const text = query.get(name) ?? "";
-  if (text === "") return 0;
-  if (/^-?\d+$/.test(text)) return Math.max(0, Number(text));
-  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const text = query.get(name);
+  if (text === null) return 0;
+  const refuse = (why: string): Error =>
+    badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^-?\d+$/.test(text)) throw refuse("invalid syntax");
+  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) throw refuse("value out of range");
+  return Math.max(0, Number(text));
 }
 
 function check(query: URLSearchParams): void {

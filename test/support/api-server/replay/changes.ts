@@ -151,6 +151,7 @@ export const DELETES: readonly Request[] = [
   remove(A, { dryRun: [""] }),
   remove(`${A}?dryRun=`),
   remove(`${A}?gracePeriodSeconds=x`),
+  remove(`${A}?gracePeriodSeconds=`),
   remove(A, { kind: "Secret", apiVersion: "v1" }),
   remove(A, { kind: "Odd", apiVersion: "v1" }),
   remove(`${SECRETS}/ssa?dryRun=All`, "null"),
