@@ -11,7 +11,7 @@ export type RequestTarget = {
 
 /** Undefined when the path is not served. */
 export function route(path: string, rows = resources): RequestTarget | undefined {
-  const [root, ...words] = path.split("/").slice(1).map(decode);
+  const [root, ...words] = path.replace(/\/+$/, "").split("/").slice(1).map(decode);
   if (root === "api") return inGroup(rows, "", words[0] ?? "", words.slice(1));
   if (root === "apis") return inGroup(rows, words[0] ?? "", words[1] ?? "", words.slice(2));
   return undefined;
