@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { MOST_MEMBERS, narrow } from "../../../src/kube/parsing/narrow.ts";
+import { propertyRuns } from "../../support/time/extent.ts";
 
 const KEEPS = ["example.com/", "managed-by"];
 const many = (count: number, value: unknown = ""): Record<string, unknown> =>
@@ -94,7 +95,7 @@ test("an object without large maps stays as it is, whatever its texts hold", () 
       const whole = [value, PADDING, value];
       assert.deepEqual(narrowed(whole, space), JSON.parse(JSON.stringify(whole)));
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns },
   );
 });
 
@@ -118,6 +119,6 @@ test("whatever stands in and around a large map, its first members and all else 
       );
       assert.deepEqual(parsed, same);
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns },
   );
 });
