@@ -6,10 +6,10 @@
 //
 // The users of one namespace never hold removals in another. What they control themselves (their consent,
 // copies that this process never saw wanted, records on pulling objects, sources where every namespace may
-// publish) counts fully in their own namespace, and as one removal elsewhere. Sources of several namespaces
-// that may publish so count fully together, all but the namespace with most: a mistake in many of them is
-// held. The deletion of one of their sources is exempt there alone. The memory starts anew with the process.
-// No clock: `now` is milliseconds of a monotonic clock.
+// publish) counts fully in their own namespace, and as one removal elsewhere. Where every namespace may
+// publish, what the other publishers remove also counts, without the one of them that removes most: a mistake
+// in many namespaces is held. The deletion of one of their sources is exempt in its namespace alone. The
+// memory starts anew with the process. No clock: `now` is milliseconds of a monotonic clock.
 import type { CountedRemoval, EndAction, SourceAbsence } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
 import { AskedFor } from "./asked-for.ts";
@@ -106,7 +106,7 @@ export class DeleteGuard {
     const everywhere = exceeded(EVERYWHERE);
     return (one) => {
       const isExempt = this.#exempts(one);
-      if (isExempt && one.countedAs === "everywhere") return undefined;
+      if (isExempt && one.vanished?.account === EVERYWHERE) return undefined;
       return everywhere ?? exceeded(one.namespace, isExempt);
     };
   }

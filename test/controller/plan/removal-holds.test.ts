@@ -347,6 +347,18 @@ test("where every namespace may publish, one mistake in the sources of many is h
   }
 });
 
+test("the copies of one deleted source go, whatever else is beyond the limit, also where none was seen wanted", () => {
+  const made = cluster(12, 2, { deleteLimit: 5 });
+  const { uid } = made.get("shared/one").metadata;
+  made.namespace("elsewhere");
+  forge(made, "elsewhere", "one", uid, "shared/one");
+  made.delete("shared/one");
+  annotate(made, "shared/two", { to: "team-*,!team-0,!team-1,!team-2,!team-3,!team-4,!team-5" });
+  assert.deepEqual(holds(afterGrace(made)), { limit: 6 });
+  assert.equal(copies(made, "one"), 0);
+  assert.equal(made.secrets.has("elsewhere/one"), false);
+});
+
 test("one deleted source is not held either where every namespace may publish, and a second one is", () => {
   const made = cluster(12, 1, { sourceNamespaces: globs("shared,*") });
   made.namespace("tenant");
