@@ -89,11 +89,16 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     packages: [],
   },
   "controller/state": {
-    from: [...RULES("annotations", "model", "desired"), "kube/lru", "text"],
+    from: [...RULES("annotations", "model", "desired"), "kube/lru", "kube/round-robin", "text"],
     packages: [],
   },
   "controller/plan": {
-    from: [...RULES("annotations", "model", "desired", "state"), "kube/json-patch", "text"],
+    from: [
+      ...RULES("annotations", "model", "desired", "state"),
+      "kube/json-patch",
+      "kube/round-robin",
+      "text",
+    ],
     packages: [],
   },
   "controller/settings": { from: [...RULES("annotations", "model"), "text"], packages: NODE },
@@ -255,6 +260,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       "inspect/kubectl",
       "inspect/cluster/planning-settings",
       ...RULES("settings", "model"),
+      ...KUBE("rest/resource"),
       "text",
     ],
     packages: [...NODE, CLIENT_NODE, "yaml"],

@@ -4,6 +4,7 @@ import { listed } from "../../text/listed.ts";
 import type { Config } from "../../controller/settings/config.ts";
 import type { FlagName } from "../../controller/settings/flags.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
+import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
 import { isNamespaceName } from "../../text/names.ts";
 
 /** The flags from which the needed rights follow. */
@@ -40,13 +41,11 @@ type Reporting = Pick<
   "leaderElect" | "leaseNamespace" | "leaseName" | "ownNamespace" | "sourceList"
 >;
 type Where = Pick<NeededRight, "namespace" | "names">;
-type Named = { readonly group: string; readonly plural: string };
 type Verb = readonly [verb: string, why: string];
 
 /** Why the ConfigMap with the source list is read. */
 export const SOURCE_LIST = "the source list";
 
-const NAMESPACES: Named = { group: "", plural: "namespaces" };
 const EVERYWHERE: Where = { namespace: undefined, names: undefined };
 
 const GET: Verb = ["get", "read before deleting, and to inspect conflicting objects"];
@@ -133,7 +132,7 @@ function objectRights(
 }
 
 function rights(
-  { group, plural: resource }: Named,
+  { group, plural: resource }: Pick<Resource, "group" | "plural">,
   verbs: readonly Verb[],
   where: Where,
   without?: string,

@@ -1,5 +1,6 @@
 // What one plan proposes to write or to ask, of all kinds together: how much it holds, so that its memory
 // is bounded however much is due, and in which order.
+import { roundRobin } from "../../kube/round-robin.ts";
 import { because } from "../model/reasons.ts";
 import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
 import { change, EVERYWHERE } from "../state/recent-removals.ts";
@@ -120,8 +121,9 @@ export class Proposals {
   }
 
   /**
-   * Questions, what is owed, then creates and updates, then deletes. In each the namespaces of sources take turns,
-   * and so do the sources of each, the youngest namespace first. Actions that have long been due alternate with them, deletes included (#isAged).
+   * Questions, what is owed, then creates and updates, then deletes. In each the namespaces of sources take
+   * turns, and so do the sources of each, the youngest namespace first. Actions that have long been due
+   * alternate with them, deletes included (#isAged).
    */
   *actions(): Generator<undefined, readonly Action[]> {
     const owed = listsBySource(this.#owed);
@@ -226,24 +228,14 @@ function* takeTurns(
       yield;
     }
     const turns: Ordered[] = [];
-    yield* roundRobin(sorted, turns);
+    yield* collect(roundRobin(sorted), turns);
     merged.push(turns);
   }
-  yield* roundRobin(merged, into);
+  yield* collect(roundRobin(merged), into);
 }
 
-function* roundRobin(
-  lists: readonly (readonly Ordered[])[],
-  into: Ordered[],
-): Generator<undefined, void> {
-  let waiting = lists;
-  for (let round = 0; waiting.length > 0; round++) {
-    for (const list of waiting) {
-      const turn = list[round];
-      if (turn && into.push(turn) % ACTIONS_PER_TURN === 0) yield;
-    }
-    waiting = waiting.filter((list) => list.length > round + 1);
-  }
+function* collect(from: Iterable<Ordered>, into: Ordered[]): Generator<undefined, void> {
+  for (const one of from) if (into.push(one) % ACTIONS_PER_TURN === 0) yield;
 }
 
 function longestDue(a: Ordered, b: Ordered): number {

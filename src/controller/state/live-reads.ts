@@ -4,6 +4,7 @@
 // planner judges the newer version itself, so that no user keeps a copy by changing an object all the
 // time. One answer serves all places that follow from the object. Answers that no sync asks for are
 // forgotten. No clock: `now` is milliseconds of a monotonic clock, `random` uniform in [0, 1).
+import { roundRobin } from "../../kube/round-robin.ts";
 import { refText } from "../../text/names.ts";
 import { readBackoffMs } from "./backoff.ts";
 import type { LiveRead } from "../model/actions.ts";
@@ -74,6 +75,7 @@ export class LiveReads {
     }
     const flying = this.#flying.has(key);
     const waits = !flying && known !== undefined && known.until > now;
+    // The same question about an object that was seen has a turn of its own.
     const isKept = question.seen === false && this.#due.has(key);
     if (!flying && !waits && !isKept) this.#due.set(key, question);
     const until = waits ? { until: known.until } : {};
@@ -84,19 +86,17 @@ export class LiveReads {
 
   /**
    * What is to be asked now, in at most `free` flights of several questions each. Objects without an
-   * answer come first: those that are asked again and again do not keep them waiting. Namespaces take turns, and so
-   * do all objects that were never seen: copies that a user forges do not keep others waiting.
+   * answer come first: those that are asked again and again do not keep them waiting. In each, namespaces take
+   * turns. All objects that were never seen take one turn together, because a user can make them up.
    */
   flights(free: number): readonly (readonly LiveRead[])[] {
     const [first, again]: [LiveRead[], LiveRead[]] = [[], []];
     for (const [key, question] of this.#due) (this.#known.has(key) ? again : first).push(question);
-    const asked = [...first, ...again];
-    const groups = Map.groupBy(asked, ({ ref, seen }) => (seen === false ? "" : ref.namespace));
-    const due: LiveRead[] = [];
-    const most = Math.min(this.#due.size, free * MOST_IN_A_FLIGHT);
-    for (let turn = 0; due.length < most; turn++)
-      for (const group of groups.values()) due.push(...group.slice(turn, turn + 1));
-    due.splice(most);
+    const most = free * MOST_IN_A_FLIGHT;
+    const due = [...roundRobin(listsOf(first), most), ...roundRobin(listsOf(again), most)].slice(
+      0,
+      most,
+    );
     const size = Math.ceil(due.length / Math.max(1, free));
     const flights: LiveRead[][] = [];
     for (let from = 0; from < due.length; from += size) flights.push(due.slice(from, from + size));
@@ -173,6 +173,11 @@ function ageFor(answered: string, { shown, gone }: LiveRead, age: AnswerAge): nu
 // As the API compares resourceVersions.
 function isOlder(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
+}
+
+// A user can make up objects that were never seen, in the name of any namespace.
+function listsOf(questions: readonly LiveRead[]): Iterable<readonly LiveRead[]> {
+  return Map.groupBy(questions, ({ ref, seen }) => (seen === false ? "" : ref.namespace)).values();
 }
 
 function keyOf({ kind, ref }: LiveRead): string {

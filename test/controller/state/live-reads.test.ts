@@ -95,6 +95,24 @@ test("objects that are asked again and again do not keep others from their first
   assert.equal(passes, 8, "256 objects a sync");
 });
 
+test("objects of many namespaces that are asked again do not keep others from their first read (B7)", () => {
+  const reads = new LiveReads();
+  const asks = (namespace: string, name: string, now: number): void => {
+    const ref = { namespace, name };
+    reads.reply({ kind: "Secret", ref, shown: version(`${name} ${now}`, "1") }, now);
+  };
+  let asked: readonly LiveRead[] = [];
+  for (const now of [1000, 200_000]) {
+    reads.beginPass(now);
+    for (let index = 0; index < 200; index++) asks(`team-${index}`, "again", now);
+    if (now > 1000) for (let index = 0; index < 256; index++) asks("shared", `${index}`, now);
+    asked = reads.flights(LIVE_READ_FLIGHTS.length).flat();
+    for (const question of asked) reads.answered(question, version("other", "1"), now, 0.5);
+    reads.endPass();
+  }
+  assert.deepEqual([...new Set(asked.map(({ ref }) => ref.namespace))], ["shared"]);
+});
+
 test("questions about what users made up, or about one namespace, do not keep others waiting", () => {
   const reads = new LiveReads();
   const asks = (namespace: string, name: string, seen?: boolean): void => {
