@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     write(`bench: there is no benchmark "${unknown}", nor a part of one named; there are\n${LIST}`);
     return 1;
   }
-  if (quick && chosen.length > 1 && names.length === 0) {
+  if (quick && names.length === 0) {
     const failed = await runBeside(chosen);
     if (failed > 0) write(`\n${failed} benchmark(s) missed a target`);
     return failed > 0 ? 1 : 0;

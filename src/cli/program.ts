@@ -128,7 +128,7 @@ function refusalOf(said: string): Error {
   return new UsageError(`${line} (see secretcast --help)`);
 }
 
-/** It throws what the arguments select. */
+/** Its handlers throw the command that the arguments select, as Chosen. */
 function parserOf(program: Program): Argv {
   const parser = yargs()
     .scriptName("secretcast")

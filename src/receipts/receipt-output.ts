@@ -16,8 +16,8 @@ export type ReceiptTarget = {
    */
   write(bytes: Buffer): Promise<number>;
   /**
-   * Whether what is there ends in the middle of a line, whoever wrote it. Undefined: not known. Never rejects.
-   * Absent where nothing can be known.
+   * Whether what is there ends in the middle of a line. Another process may have written it. Undefined means
+   * that it is not known. It never rejects, and it is absent where this can never be known.
    */
   isTorn?(): Promise<boolean | undefined>;
   /** Nothing can be written any more, whatever happens. Asked after a failed write. */

@@ -5,24 +5,24 @@ import { open, stat } from "node:fs/promises";
 
 export const NEWLINE = 10;
 
-/** Undefined where that is not known: it may not be read, or it is no regular file. */
+/** Undefined means that it is not known: the file may not be read, or it is no regular file. */
 export async function isTorn(path: string): Promise<boolean | undefined> {
   try {
-    const found = await stat(path);
     // Opening a pipe would make this process its reader.
-    if (!found.isFile()) return undefined;
-    if (found.size === 0) return false;
-    return (await lastByte(path)) !== NEWLINE;
+    if (!(await stat(path)).isFile()) return undefined;
+    return ((await lastByte(path)) ?? NEWLINE) !== NEWLINE;
   } catch {
     return undefined;
   }
 }
 
+/** Undefined means that the file is empty. */
 async function lastByte(path: string): Promise<number | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size } = await handle.stat();
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    if (size === 0) return undefined;
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
     return buffer[0];
   } finally {
     await handle.close();

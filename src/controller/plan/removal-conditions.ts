@@ -8,6 +8,7 @@ import { type AnswerAge, versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../../text/names.ts";
+import { EVERYWHERE } from "../state/recent-removals.ts";
 import type { SourceAbsence, LiveRead } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -33,10 +34,10 @@ export type RemovalReason = {
   readonly succeeded?: boolean;
 };
 
-/** The namespace in which removals of its copies count (CountedAs), or "": in the whole cluster. */
+/** The namespace in which removals of its copies count (CountedAs), or EVERYWHERE. */
 export function accountOf({ settings, sources }: KindSync, source: Ref): string {
   const isNamed = settings.namedSources?.matches(source.namespace) === true;
-  return isNamed || sources.entryOf(source) ? "" : source.namespace;
+  return isNamed || sources.entryOf(source) ? EVERYWHERE : source.namespace;
 }
 
 /** The source `ref` with this UID no longer exists. `status`: what has its name now. */

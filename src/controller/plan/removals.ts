@@ -11,6 +11,7 @@ import {
   type RemovalHold,
 } from "./removal-conditions.ts";
 import type { AnswerAge } from "../state/live-reads.ts";
+import { EVERYWHERE } from "../state/recent-removals.ts";
 import { EditedSources } from "./edited-sources.ts";
 import type {
   DeleteGuard,
@@ -101,7 +102,7 @@ export class Removals {
     const { kind: objectKind } = this.#sync.planBuilder;
     const { cause, reason, vanished } = removalReason;
     const account = accountOf(this.#sync, source);
-    const byWhom = account === "" ? "everywhere" : "publisher";
+    const byWhom = account === EVERYWHERE ? "everywhere" : "publisher";
     const countedAs: CountedAs = isCounted ? byWhom : "namespace";
     const namespace = countedAs === "publisher" ? account : place.namespace;
     const key = sourceKey(objectKind, refText(source));

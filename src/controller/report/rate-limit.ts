@@ -30,7 +30,7 @@ export class Repeats {
     const before = this.#happenings.get(id);
     const known = before && now - before.lastMs < 2 * WINDOW_MS ? before : undefined;
     // The common case of ids over the limit, which may happen a hundred thousand times a sync.
-    if (known && this.isFull(id, now)) {
+    if (known && this.isFull(id, now, known)) {
       known.count++;
       known.lastMs = now;
       this.#happenings.delete(id);
@@ -48,8 +48,8 @@ export class Repeats {
   }
 
   /** Whether `id` would not be reported at `now`. */
-  isFull(id: string, now: number): boolean {
-    const { reported = [] } = this.#happenings.get(id) ?? {};
+  isFull(id: string, now: number, known = this.#happenings.get(id)): boolean {
+    const { reported = [] } = known ?? {};
     const [oldest = now] = reported;
     return reported.length >= this.#most && now - oldest < WINDOW_MS;
   }

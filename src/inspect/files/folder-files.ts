@@ -27,14 +27,14 @@ function isManifestName(file: string): boolean {
 
 // Links to folders are not followed, as in kubectl: in a clone, they may form a loop.
 function entriesIn(folder: string, recursive: boolean): readonly string[] {
-  return listed(folder).flatMap((entry) => {
+  return readFolder(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (!entry.isDirectory()) return [path];
     return recursive && !NO_FOLDERS.has(entry.name) ? entriesIn(path, recursive) : [];
   });
 }
 
-function listed(folder: string): readonly Dirent[] {
+function readFolder(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
