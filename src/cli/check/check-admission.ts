@@ -1,10 +1,12 @@
 // Finds the installed admission components of secretcast and compares their version with this one. A policy
-// of another version may refuse valid writes of this version, or allow writes that it should refuse.
+// of another version may refuse valid writes of this version, or allow writes that it should refuse. A guard
+// that names another account does not limit this one, or refuses its writes.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { resourcePath, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
+import { stringOf } from "../../controller/model/unstructured.ts";
 import type { CheckFinding } from "./finding.ts";
 
 const GROUP = { group: "admissionregistration.k8s.io", version: "v1" } as const;
@@ -19,42 +21,58 @@ const MUTATING: Resource = {
   kind: "MutatingAdmissionPolicy",
 };
 const VERSION_LABEL = "app.kubernetes.io/version";
-// Upper limit for the policies in a list. Policies are found by the end of their names, because a chart
-// release adds its own prefix.
+// Upper limit for the policies in a list. Releases and overlays add prefixes and suffixes to the names of
+// policies, or replace "secretcast" there, so a match condition tells them from those of other programs.
 const MOST = 500;
 
 export type AdmissionComponent = {
   /** The folder under manifests/components, and how the policy's name ends. */
   readonly name: string;
   readonly resource: Resource;
+  /** The name of a match condition of its policy. */
+  readonly condition: string;
   /** The effect of a missing component. */
   readonly without: string;
+  /** What follows if none of a guard's policies names the controller's account, or if one does not. */
+  readonly unnamed?: { readonly by: "all" | "any"; readonly says?: string };
 };
 
 export const ADMISSION_COMPONENTS: readonly AdmissionComponent[] = [
   {
     name: "guardrail",
     resource: VALIDATING,
+    condition: "by-the-controller",
     without: "nothing but RBAC limits what the controller's account may write",
+    unnamed: { by: "all" },
   },
   {
     name: "tenant-guard",
     resource: VALIDATING,
+    condition: "not-by-the-controller",
     without: "tenants may forge marks of copies, at the price of a conflict",
+    unnamed: { by: "any", says: "the API server refuses its changes of copies" },
   },
   {
     name: "early-check",
     resource: VALIDATING,
+    condition: "changes-our-annotations",
     without: "what is wrong with a source is reported by Events, not at kubectl apply",
   },
   {
     name: "pull-secrets",
     resource: MUTATING,
+    condition: "few-listed",
     without: "Pods name their registry credential themselves",
   },
 ];
 
-type Policy = { readonly name: string; readonly version: string };
+type Policy = {
+  readonly name: string;
+  readonly version: string;
+  readonly conditions: readonly string[];
+  /** The expressions of these. */
+  readonly judged: string;
+};
 
 // With rights by name, the guardrail closes the one way to other Secrets.
 const WITHOUT_GUARDRAIL_BY_NAME =
@@ -64,7 +82,10 @@ export async function checkAdmission(
   client: ApiClient,
   version: string,
   signal: AbortSignal,
-  onlyNames?: readonly string[],
+  {
+    onlyNames,
+    account,
+  }: { onlyNames?: readonly string[] | undefined; account?: string | undefined } = {},
 ): Promise<readonly CheckFinding[]> {
   const [validating, mutating] = await Promise.all([
     policies(client, VALIDATING, signal),
@@ -74,7 +95,7 @@ export async function checkAdmission(
     const isNeeded = onlyNames !== undefined && component.name === "guardrail";
     const judged = isNeeded ? { ...component, without: WITHOUT_GUARDRAIL_BY_NAME } : component;
     const shown = component.resource === VALIDATING ? validating : mutating;
-    return findingOf(judged, shown, version, isNeeded);
+    return findingOf(judged, shown, { version, account, isNeeded });
   });
 }
 
@@ -112,14 +133,32 @@ function policyOf(item: unknown): readonly Policy[] {
   const { name } = metadata;
   const version = labels[VERSION_LABEL];
   if (typeof name !== "string") return [];
-  return [{ name, version: typeof version === "string" ? version : "" }];
+  const spec = isRecord(item) && isRecord(item["spec"]) ? item["spec"] : {};
+  const list = Array.isArray(spec["matchConditions"]) ? spec["matchConditions"] : [];
+  const conditions: readonly unknown[] = list;
+  const texts = (key: string): readonly string[] =>
+    conditions.map((one) => (isRecord(one) ? stringOf(one[key]) : ""));
+  return [
+    {
+      name,
+      version: stringOf(version),
+      conditions: texts("name"),
+      judged: texts("expression").join("\n"),
+    },
+  ];
 }
 
+type Judged = {
+  readonly version: string;
+  /** The controller's, if it is known. */
+  readonly account: string | undefined;
+  readonly isNeeded: boolean;
+};
+
 function findingOf(
-  { name, without }: AdmissionComponent,
+  { name, condition, without, unnamed }: AdmissionComponent,
   shown: Shown,
-  version: string,
-  isNeeded: boolean,
+  { version, account, isNeeded }: Judged,
 ): CheckFinding {
   const about = { area: "admission", check: name } as const;
   const install = `kubectl apply -k an overlay with manifests/components/${name}, or the chart's value for it`;
@@ -133,7 +172,11 @@ function findingOf(
       advice: undefined,
     };
   }
-  const found = shown.policies.filter((policy) => policy.name.endsWith(`secretcast-${name}`));
+  const found = shown.policies.filter(
+    (policy) =>
+      policy.name.endsWith(`secretcast-${name}`) ||
+      (policy.name.includes(name) && policy.conditions.includes(condition)),
+  );
   const [first] = found;
   if (!first)
     return {
@@ -141,6 +184,15 @@ function findingOf(
       state: absent,
       says: `not installed: ${without}`,
       advice: isNeeded ? install : undefined,
+    };
+  const others = account === undefined ? [] : found.filter((policy) => !names(policy, account));
+  const [another] = others;
+  if (unnamed && another && (unnamed.by === "any" || others.length === found.length))
+    return {
+      ...about,
+      state: "warning",
+      says: `${another.name} does not name ${account}: ${unnamed.says ?? without}`,
+      advice: `write ${account} into its matchConditions by a patch of your overlay, or use the chart`,
     };
   const other = found.find((policy) => policy.version !== version);
   if (!other)
@@ -158,3 +210,6 @@ function findingOf(
     advice: `install it together with the controller: ${install}`,
   };
 }
+
+const names = ({ judged }: Policy, account: string): boolean =>
+  judged.includes(`'${account}'`) || judged.includes(`"${account}"`);

@@ -67,7 +67,10 @@ export async function printCheck(given: Given, program: Program): Promise<number
         ? []
         : await checkWidth(judged.rightsOf, needed, signal)),
       ...(await checkNames(client, checked, program)),
-      ...(await checkAdmission(client, version, signal, config.onlyNames)),
+      ...(await checkAdmission(client, version, signal, {
+        onlyNames: config.onlyNames,
+        account: accountOf(installed),
+      })),
       ...(await checkOthers(client, signal)),
       ...(await checkSize(client, config, signal)),
     ];

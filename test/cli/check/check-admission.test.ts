@@ -38,6 +38,12 @@ test("every policy of the manifests is known to the check, and names the version
   );
   for (const { metadata } of policies)
     assert.equal(metadata?.labels?.["app.kubernetes.io/version"], version, metadata?.name);
+  for (const { name, condition, unnamed } of ADMISSION_COMPONENTS) {
+    const text = JSON.stringify(policies.find(({ metadata }) => metadata?.name?.endsWith(name)));
+    assert.ok(text.includes(`"name":"${condition}"`), name);
+    const account = "'system:serviceaccount:secretcast:secretcast'";
+    assert.equal(text.includes(account), unnamed !== undefined, name);
+  }
 });
 
 test("what is installed is told, of this version or of another", async (t) => {
@@ -61,6 +67,44 @@ test("what is installed is told, of this version or of another", async (t) => {
     ],
   );
   assert.match(findings[1]?.advice ?? "", /manifests\/components\/tenant-guard/);
+});
+
+const ACCOUNT = "system:serviceaccount:platform:acme-secretcast";
+
+test("a guard is found under every name, and one that names another account is told", async (t) => {
+  const guard = (name: string, word: string, expression: string): Json => ({
+    metadata: { name, labels: { "app.kubernetes.io/version": version } },
+    spec: { matchConditions: [{ name: `${word}by-the-controller`, expression }] },
+  });
+  const guardrail = (account: string): Json =>
+    guard("acme-guardrail-v2", "", `request.userInfo.username == '${account}'`);
+  const tenantGuard = (...accounts: readonly string[]): Json =>
+    guard("acme-tenant-guard-v2", "not-", `!(username in ${JSON.stringify(accounts)})`);
+  const other = "system:serviceaccount:secretcast:secretcast";
+  const told = async (policies: readonly Json[], onlyNames?: readonly string[]) => {
+    const { client } = await checkedServer(t, listing(policies));
+    const asked = { account: ACCOUNT, onlyNames };
+    const [first, second] = await checkAdmission(client, version, signal, asked);
+    return [first, second].map((one) => `${one?.check} ${one?.state}: ${one?.says}`);
+  };
+  const right = [
+    `guardrail ok: acme-guardrail-v2 is of this version, ${version}`,
+    `tenant-guard ok: acme-tenant-guard-v2 is of this version, ${version}`,
+  ];
+  assert.deepEqual(await told([guardrail(ACCOUNT), tenantGuard(ACCOUNT)]), right);
+  // Another installation has a guardrail of its own, and excepts ours from its tenant guard.
+  const two = [guardrail(other), guardrail(ACCOUNT), tenantGuard(other, ACCOUNT)];
+  assert.deepEqual(await told(two), right);
+  const wrong = [guardrail(other), tenantGuard(ACCOUNT), tenantGuard(other)];
+  assert.deepEqual(await told(wrong), [
+    `guardrail warning: acme-guardrail-v2 does not name ${ACCOUNT}: nothing but RBAC limits what the controller's account may write`,
+    `tenant-guard warning: acme-tenant-guard-v2 does not name ${ACCOUNT}: the API server refuses its changes of copies`,
+  ]);
+  const [named] = await told([guardrail(`${ACCOUNT}-2`)], ["registry"]);
+  assert.match(
+    named ?? "",
+    /^guardrail warning: .* can create a Secret of the type kubernetes\.io/,
+  );
 });
 
 test("a server without such policies, and one that does not show them", async (t) => {
