@@ -99,7 +99,7 @@ test("every command says what it says from the sources", async () => {
   const annotations = {
     "reflector.v1.k8s.emberstack.com/reflection-allowed": "true",
     "reflector.v1.k8s.emberstack.com/reflection-auto-enabled": "true",
-    // A pattern, which a thread of its own is asked.
+    // A pattern, which is matched in a context of its own.
     "reflector.v1.k8s.emberstack.com/reflection-auto-namespaces": "team-[ab]",
   };
   sandbox.load([secret("old", annotations)]);

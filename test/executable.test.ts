@@ -117,7 +117,7 @@ test(
   },
 );
 
-/** A pattern is matched by a thread, whose program is in the executable too. */
+/** A pattern is matched in a context of its own, which the executable has too. */
 function migratesByPattern({ run }: Demo): void {
   const annotations = {
     "reflector.v1.k8s.emberstack.com/reflection-allowed": "true",

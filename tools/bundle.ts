@@ -13,19 +13,13 @@ const ROOT = join(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
 const ENTRY = "\0entry";
 
-/** Beside the program itself only what is started on its own, in a thread. */
-const INPUT = {
-  secretcast: ENTRY,
-  "migrate/command/pattern-worker": join(SRC, "migrate/command/pattern-worker.ts"),
-};
-
 export async function bundleInto(folder: string, maps: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   rmSync(maps, { recursive: true, force: true });
   const dist = join(folder, "dist");
   const bundle = await rolldown({
     cwd: ROOT,
-    input: INPUT,
+    input: { secretcast: ENTRY },
     platform: "node",
     plugins: [startsAtOnce(), keepPlaces(), narrowPackages()],
     // client-node's models do nothing when they are loaded, but its package.json does not say so.

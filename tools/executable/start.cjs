@@ -1,5 +1,5 @@
 // The executable's entry: the files of the bundle are in the executable, and what they read beside
-// themselves, or start as a thread, is answered from there. Nothing is unpacked, so nothing is written.
+// themselves is answered from there. Nothing is unpacked, so nothing is written.
 // start.cjs of the bundle starts the program, as in the image.
 "use strict";
 const fs = require("node:fs");
@@ -7,7 +7,6 @@ const { basename, dirname, join, relative, sep } = require("node:path");
 const { getAsset, getAssetKeys, getRawAsset } = require("node:sea");
 const { fileURLToPath } = require("node:url");
 const { compileFunction } = require("node:vm");
-const threads = require("node:worker_threads");
 
 // Below a file, where nothing else can be.
 const ROOT = join(process.execPath, "files");
@@ -39,16 +38,8 @@ function readdirSync(path, ...options) {
   return below.map((file) => basename(file));
 }
 
-/** A thread begins with this file again. */
-class Worker extends threads.Worker {
-  constructor(path, options) {
-    super(getAsset("start.cjs", "utf8"), { ...options, eval: true, argv: [fileURLToPath(path)] });
-  }
-}
-
 const answered = {
   fs: { ...fs, readFileSync, readdirSync },
-  worker_threads: { ...threads, Worker },
 };
 const requireAnswered = (id) => answered[id.replace(/^node:/, "")] ?? require(id);
 
@@ -63,10 +54,7 @@ compileFunction(text, names, { filename: START })(
   dirname(START),
 );
 const { load, PROGRAM } = start.exports;
-if (!threads.isMainThread) load(process.argv[2]);
-else {
-  // As bin/kubectl_complete-secretcast.js: kubectl starts a link of that name.
-  if (basename(process.argv[1], ".exe") === COMPLETION_OF_KUBECTL)
-    process.argv.splice(2, 0, "__complete");
-  load(PROGRAM);
-}
+// As bin/kubectl_complete-secretcast.js: kubectl starts a link of that name.
+if (basename(process.argv[1], ".exe") === COMPLETION_OF_KUBECTL)
+  process.argv.splice(2, 0, "__complete");
+load(PROGRAM);

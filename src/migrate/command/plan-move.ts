@@ -1,5 +1,5 @@
 // Plans a move from objects of a cluster or of files.
-import { matchPatterns } from "./pattern-worker.ts";
+import { matchPatterns } from "./match-patterns.ts";
 import { planMigration, type Migration, type MoveSettings } from "../moves/migration.ts";
 import { readOldCluster } from "../oldtools/read-old-objects.ts";
 import type { OldFlags } from "../oldtools/old-settings.ts";

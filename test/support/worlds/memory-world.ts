@@ -7,7 +7,7 @@ import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.t
 import { patternsOf } from "../../../src/migrate/oldtools/old-tool.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 import type { PatternAnswers } from "../../../src/migrate/oldtools/patterns/old-patterns.ts";
-import { matchPatterns } from "../../../src/migrate/command/pattern-worker.ts";
+import { matchPatterns } from "../../../src/migrate/command/match-patterns.ts";
 import { performMove } from "../../../src/migrate/command/perform-move.ts";
 import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
 import type { Looked } from "../../../src/migrate/command/show-move.ts";

@@ -1,5 +1,5 @@
 // Namespace patterns of other tools: regular expressions of RE2, Python and .NET, and globs. This module does not
-// match them. The caller matches them in a thread that can be stopped, and passes the answers.
+// match them. The caller matches them with a time limit, and passes the answers.
 import type { PatternEngine } from "./pattern-cursor.ts";
 import { parsePattern } from "./pattern-syntax.ts";
 
@@ -15,13 +15,12 @@ export type PatternUse = {
 };
 
 /** A pattern for the engine that matches it: RE2 itself, or JavaScript's in place of Python's and .NET's. */
-export type PatternQuestion = {
-  readonly key: string;
+export type PatternExpression = {
+  readonly kind: "expression";
   readonly engine: "RE2" | "JavaScript";
   readonly source: string;
   /** Flags of JavaScript's engine. */
   readonly flags: string;
-  readonly cover: boolean;
 };
 
 export type PatternAnswer =
@@ -30,23 +29,19 @@ export type PatternAnswer =
   | { readonly kind: "refused" }
   | { readonly kind: "unknown"; readonly why: string };
 
-/** By the key of a question. */
+/** By the patternKey. */
 export type PatternAnswers = ReadonlyMap<string, PatternAnswer>;
 
 export function patternKey({ engine, mode, pattern }: PatternUse): string {
   return `${engine} ${mode} ${pattern}`;
 }
 
-/** The question, or the answer if no question is needed. */
-export function patternQuestion(use: PatternUse): PatternQuestion | PatternAnswer {
+/** The expression, or the answer if nothing has to be matched. */
+export function patternExpression(use: PatternUse): PatternExpression | PatternAnswer {
   const { engine, mode, pattern } = use;
-  const key = patternKey(use);
-  if (engine === "RE2") {
-    return { key, engine: "RE2", source: pattern, flags: "", cover: false };
-  }
-  if (engine === "glob") {
-    return { key, engine: "JavaScript", source: globSource(pattern), flags: "s", cover: false };
-  }
+  if (engine === "RE2") return { kind: "expression", engine, source: pattern, flags: "" };
+  const javascript = { kind: "expression", engine: "JavaScript" } as const;
+  if (engine === "glob") return { ...javascript, source: globSource(pattern), flags: "s" };
   const parsed = parsePattern(engine, pattern);
   if (parsed.kind === "refused") return { kind: "refused" };
   if (parsed.kind === "unknown") {
@@ -54,8 +49,7 @@ export function patternQuestion(use: PatternUse): PatternQuestion | PatternAnswe
     return { kind: "unknown", why };
   }
   const { source, flags } = parsed;
-  const anchored = mode === "prefix" ? `^(?:${source})` : source;
-  return { key, engine: "JavaScript", source: anchored, flags, cover: mode === "cover" };
+  return { ...javascript, source: mode === "prefix" ? `^(?:${source})` : source, flags };
 }
 
 function globSource(glob: string): string {

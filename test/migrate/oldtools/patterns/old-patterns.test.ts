@@ -1,11 +1,11 @@
 // Patterns of other tools: what globs say of them, and what their own engine says, on the same names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchPatterns } from "../../../../src/migrate/command/pattern-worker.ts";
+import { matchPatterns } from "../../../../src/migrate/command/match-patterns.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../../../src/text/globs.ts";
 import {
   patternKey,
-  patternQuestion,
+  patternExpression,
   type PatternUse,
 } from "../../../../src/migrate/oldtools/patterns/old-patterns.ts";
 import { globsOfPattern } from "../../../../src/migrate/oldtools/patterns/pattern-globs.ts";
@@ -177,7 +177,7 @@ test("a pattern that is too long to be shown is cut and ends in dots, and one th
   let cut = 0;
   for (let length = 1; length <= 200; length++) {
     const pattern = `(?>${"a".repeat(length)})`;
-    const answer = patternQuestion(use("cover", pattern));
+    const answer = patternExpression(use("cover", pattern));
     const why = "why" in answer ? answer.why : "";
     const [, shown = ""] = /^the pattern "(.*)" uses syntax that only \.NET has$/.exec(why) ?? [];
     if (shown === pattern) continue;
