@@ -182,9 +182,10 @@ class WriteQueue {
    */
   async send(request: MoveRequest): Promise<unknown> {
     if (await this.#isStopped()) return undefined;
-    const { method, kind, namespace, name, what, contentType, body } = request;
-    const resource = RESOURCES[kind];
-    const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
+    const { method, kind, namespace, name, what, body } = request;
+    const isNew = method === "POST";
+    const path = resourcePath(RESOURCES[kind], namespace, isNew ? undefined : name);
+    const contentType = isNew ? "application/json" : "application/json-patch+json";
     const { client, signal } = this.#writer;
     try {
       return await client.request<unknown>({ method, path, contentType, body, what, signal });

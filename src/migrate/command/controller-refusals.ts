@@ -8,7 +8,7 @@ import type { Judging } from "../../inspect/cluster/judged-cluster.ts";
 // When namespaces ask for copies, a source names all of them and each namespace accepts its sources with
 // `accept`.
 export function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
-  if (!tool.optIn || installed.kind !== "found") return;
+  if (tool.optIn !== true || installed.kind !== "found") return;
   if (planning.settings.namespacePolicy === "opt-in") return;
   const { namespace, name } = installed.controller;
   throw new UsageError(

@@ -12,7 +12,7 @@ import { UsageError } from "../../controller/settings/config.ts";
 import { refText } from "../../text/names.ts";
 import type { Migration } from "../moves/migration.ts";
 import { readOldCluster } from "../oldtools/read-old-objects.ts";
-import type { OldTool } from "../oldtools/old-tool.ts";
+import type { MoveStepName, OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
@@ -184,9 +184,9 @@ async function obstacleNow(
   try {
     const running = await runningWorkload(tool, reading);
     if (running === undefined) return undefined;
-    if (tool.running.kind === "disarmed") {
+    if (tool.armed) {
       const step = cleanup ? "clean-up" : "move";
-      const armed = await armedRules(tool, tool.running, looked.migration, step, reading);
+      const armed = await armedRules(tool, looked.migration, step, reading);
       for (const line of armed) program.stderr.write(`first: ${line}\n`);
       if (armed.length === 0) return undefined;
       return `${running} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;
@@ -199,18 +199,15 @@ async function obstacleNow(
   }
 }
 
-type Disarmed = Extract<OldTool["running"], { kind: "disarmed" }>;
-
 /** The rules as they are now, that are not harmless for this step. */
 async function armedRules(
-  { resources }: OldTool,
-  running: Disarmed,
+  tool: OldTool,
   { sources }: Migration,
-  step: "move" | "clean-up",
+  step: MoveStepName,
   reading: Reading,
 ): Promise<readonly string[]> {
-  const { objects, unread } = await readCustoms(resources, reading);
-  const { customs } = readOldCluster(objects, undefined, resources);
+  const { objects, unread } = await readCustoms(tool.resources, reading);
+  const { customs } = readOldCluster(objects, undefined, tool.resources);
   const moving = sources.filter(({ write }) => write !== "refused").map(({ old }) => old);
-  return [...unread, ...running.armed(customs, step, moving)];
+  return [...unread, ...(tool.armed?.(customs, step, moving) ?? [])];
 }

@@ -101,13 +101,12 @@ async function everywhere(
   return found.flat();
 }
 
-/** undefined: forbidden. */
+/** Undefined when they may not be listed. Not every API server has every kind: the sandbox has few. */
 export async function orRefused(
   scope: ListScope,
   reading: Reading,
 ): Promise<readonly KubeObject[] | undefined> {
   const found = await listedOr(scope, reading);
-  // Not every API server has every kind: the sandbox has few.
   if (found === "notFound") return [];
   return found === "forbidden" ? undefined : found;
 }

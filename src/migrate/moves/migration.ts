@@ -90,8 +90,8 @@ export function planMigration(
     sourceNamespaces: everyNamespace(),
     namespacePolicy: tool.optIn ? "opt-in" : given.planner.namespacePolicy,
   } as const;
-  const old = cluster.namespaces.filter(({ terminating }) => !terminating);
-  const asking = reading.asking.map((one) => movedNamespace(one, reading.sources));
+  const old = cluster.namespaces.filter(({ deleting }) => !deleting);
+  const asking = (reading.asking ?? []).map((one) => movedNamespace(one, reading.sources));
   const sets = new Map<string, OldSet>();
   const reaches: Reach = (source, what, namespace) => {
     const targets = source[what];
@@ -153,18 +153,18 @@ export function planMigration(
     tool,
     sources,
     namespaces: asking,
-    copies: [...copies, ...reading.unmoved.map((object) => unmoved(object, tool))],
+    copies: [...copies, ...(reading.unmoved ?? []).map((object) => unmoved(object, tool))],
     list: context.list,
     flags: flagsOfMove(
       {
         namespaces: order.namespaces.length > 0 ? publishing.entries : [],
-        optIn: tool.optIn,
+        optIn: tool.optIn === true,
         kinds: movedKinds({ sources, copies }),
       },
       planner,
     ),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
-    besides: reading.besides,
+    besides: reading.besides ?? [],
     preparations: reading.preparations ?? [],
     deletions: reading.deletionsFor?.(moved) ?? [],
     leftovers: reading.leftovers?.(moving, adopted) ?? [],

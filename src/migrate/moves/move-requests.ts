@@ -32,7 +32,7 @@ export type MoveRequest = {
   readonly kind: ObjectKind | "Namespace";
   readonly namespace: string | undefined;
   readonly name: string;
-  readonly contentType: "application/json" | "application/json-patch+json";
+  /** A JSON patch, or the whole object that a POST creates. */
   readonly body: unknown;
 };
 
@@ -48,7 +48,6 @@ export function sourceRequest(source: MovedSource): MoveRequest | undefined {
     what: `create ${objectTitle(place)}`,
     method: "POST",
     ...place,
-    contentType: "application/json",
     body: newSource(place, content, annotations),
   };
 }
@@ -71,7 +70,6 @@ export function namespaceRequest({
     kind: "Namespace",
     namespace: undefined,
     name,
-    contentType: "application/json-patch+json",
     body,
   };
 }
@@ -88,8 +86,7 @@ export function listRequest(
   const what = `put ${entries.length} entries into the source list ${refText(ref)}`;
   if (!present) {
     const body = { apiVersion: LIST_VERSION, kind: "ConfigMap", metadata: ref, data };
-    const contentType = "application/json";
-    return { what, method: "POST", kind: "ConfigMap", ...ref, contentType, body };
+    return { what, method: "POST", kind: "ConfigMap", ...ref, body };
   }
   const begun = present.data ? [] : [{ op: "add" as const, path: "/data", value: {} }];
   const body = [
@@ -97,8 +94,7 @@ export function listRequest(
     ...begun,
     ...entries.map(({ key, text }) => ({ op: "add" as const, path: `/data/${key}`, value: text })),
   ];
-  const contentType = "application/json-patch+json";
-  return { what, method: "PATCH", kind: "ConfigMap", ...ref, contentType, body };
+  return { what, method: "PATCH", kind: "ConfigMap", ...ref, body };
 }
 
 /** Turns a copy of the old tool into a managed copy, or a mirror into a pulling one. The data stay. */
@@ -114,8 +110,7 @@ export function copyRequest(
     const { namespace, name } = object;
     // Its data stay, and so does all that is not ours, except its owners.
     const body = [...copyOperations(object, content, payload), ...ownersOff(tool, object)];
-    const contentType = "application/json-patch+json";
-    return { what, method: "PATCH", kind, namespace, name, contentType, body };
+    return { what, method: "PATCH", kind, namespace, name, body };
   }
   const { source } = content;
   const offered = payload.data.reveal();
@@ -142,8 +137,7 @@ function patch(what: string, object: OldObject, operations: readonly Operation[]
   const { namespace, name } = object;
   const kind = copiedKind(object.kind);
   const body = [...preconditions(object), ...operations];
-  const contentType = "application/json-patch+json";
-  return { what, method: "PATCH", kind, namespace, name, contentType, body };
+  return { what, method: "PATCH", kind, namespace, name, body };
 }
 
 /**

@@ -44,8 +44,6 @@ export const clustersecret: OldTool = {
       namespaced: false,
     },
   ],
-  running: { kind: "never" },
-  optIn: false,
   read: readClusterSecrets,
 };
 
@@ -81,7 +79,7 @@ function readClusterSecrets({ customs, secrets }: OldCluster, flags: OldFlags): 
       : [
           "deleting a ClusterSecret deletes every Secret of its name that its status lists, whoever made it, as soon as the operator runs: with the operator gone take its finalizer off first, then delete it",
         ];
-  return { sources, marks, asking: [], unmoved: [], besides };
+  return { sources, marks, besides };
 }
 
 function clusterSecretOf({ fields: all, ...rest }: OldCustom): ClusterSecret {

@@ -27,8 +27,6 @@ export const kubed: OldTool = {
   settings: [{ name: "config-source-namespace", kind: "text" }],
   prefixes: [PREFIX],
   resources: [],
-  running: { kind: "never" },
-  optIn: false,
   read: readKubed,
 };
 
@@ -54,7 +52,7 @@ function readKubed({ secrets, others }: OldCluster, flags: OldFlags): OldReading
       `it also copies into other clusters (sync-contexts of ${elsewhere.map(refText).slice(0, 5).join(", ")}): those copies stay as they are and are no longer kept current`,
     );
   }
-  return { sources, marks, asking: [], unmoved: others.filter(isMarked), besides };
+  return { sources, marks, unmoved: others.filter(isMarked), besides };
 }
 
 function isMarked({ labels, annotations }: OldObject): boolean {

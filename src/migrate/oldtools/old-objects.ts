@@ -1,22 +1,30 @@
 // What another tool left behind, as the planner of a move knows it: whole objects, with data in the same form as
 // secretcast's own.
-import { refText, type Ref } from "../../text/names.ts";
+import { refText } from "../../text/names.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
-export type OldObject = Ref & {
-  readonly kind: string;
+type OldMetadata = {
+  readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** A Namespace: it is terminating. */
   readonly deleting: boolean;
   readonly labels: StringMap;
   readonly annotations: StringMap;
+  readonly finalizers: readonly string[];
+};
+
+export type OldNamespace = OldMetadata;
+
+export type OldObject = OldMetadata & {
+  readonly kind: string;
+  readonly namespace: string;
   readonly type: string;
   readonly immutable: boolean;
   readonly data: SecretData;
   /** The texts of a ConfigMap. Empty for other kinds. */
   readonly texts: StringMap;
-  readonly finalizers: readonly string[];
   readonly owners: readonly OldOwner[];
   /** Has a map of labels, of annotations. */
   readonly labelled: boolean;
@@ -30,16 +38,6 @@ export type OldOwner = {
   readonly uid: string;
 };
 
-export type OldNamespace = {
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly labels: StringMap;
-  readonly annotations: StringMap;
-  readonly finalizers: readonly string[];
-  readonly terminating: boolean;
-};
-
 /** A kind that the tool defines or writes besides Secrets: its rules, and what it leaves behind. */
 export type OldResource = {
   readonly group: string;
@@ -51,17 +49,11 @@ export type OldResource = {
 };
 
 /** An object of an OldResource. */
-export type OldCustom = {
+export type OldCustom = OldMetadata & {
   readonly group: string;
   readonly kind: string;
   /** Undefined when the kind has no namespaces. */
   readonly namespace: string | undefined;
-  readonly name: string;
-  readonly uid: string;
-  readonly deleting: boolean;
-  readonly labels: StringMap;
-  readonly annotations: StringMap;
-  readonly finalizers: readonly string[];
   /** The whole object. */
   readonly fields: RawFields;
 };

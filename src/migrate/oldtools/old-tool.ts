@@ -112,11 +112,11 @@ export type OldReading = {
   readonly sources: readonly OldSource[];
   readonly marks: readonly OldMark[];
   /** Namespaces that ask for copies by the tool's own annotation. */
-  readonly asking: readonly OldNamespace[];
+  readonly asking?: readonly OldNamespace[];
   /** Marked objects of kinds that do not move. */
-  readonly unmoved: readonly OldObject[];
+  readonly unmoved?: readonly OldObject[];
   /** Functions of the tool that secretcast does not have. */
-  readonly besides: readonly string[];
+  readonly besides?: readonly string[];
   /** Rules of the tool that belong to no source, with the reason why they do not move. */
   readonly problems?: readonly string[];
   /** What to change by hand before the first write. */
@@ -130,21 +130,7 @@ export type OldReading = {
   leftovers?(moving: readonly OldSource[], copies: ReadonlySet<string>): readonly string[];
 };
 
-/** Whether the tool may run while the move writes. */
-export type OldRunning =
-  | { readonly kind: "never" }
-  /**
-   * Once its rules are harmless. `armed` names each rule that is not, with what to change in it. The rules
-   * are read again before and during the writes.
-   */
-  | {
-      readonly kind: "disarmed";
-      armed(
-        customs: readonly OldCustom[],
-        step: "move" | "clean-up",
-        moving: readonly OldSource[],
-      ): readonly string[];
-    };
+export type MoveStepName = "move" | "clean-up";
 
 export type OldTool = {
   readonly name: OldToolName;
@@ -166,9 +152,17 @@ export type OldTool = {
   readonly resources: readonly OldResource[];
   /** Kinds of others in which it leaves something. They are read for `leftovers` alone, and only in a cluster. */
   readonly traces?: readonly OldResource[];
-  readonly running: OldRunning;
+  /**
+   * For a tool that may run while the move writes, once its rules are harmless: each rule that is not, with
+   * what to change in it. The rules are read again before and during the writes.
+   */
+  armed?(
+    customs: readonly OldCustom[],
+    step: MoveStepName,
+    moving: readonly OldSource[],
+  ): readonly string[];
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */
-  readonly optIn: boolean;
+  readonly optIn?: boolean;
   read(cluster: OldCluster, flags: OldFlags): OldReading;
 };
 

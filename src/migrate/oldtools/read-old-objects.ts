@@ -86,29 +86,52 @@ function addIf<T>(list: T[], item: T | undefined): void {
   if (item !== undefined) list.push(item);
 }
 
-function readOldObject(raw: unknown): OldObject | undefined {
-  const { kind } = fields(raw);
-  const object = objectOf(raw);
-  const metadata = objectOf(object.metadata);
+function readMetadata(raw: unknown): OldNamespace | undefined {
+  const metadata = objectOf(objectOf(raw).metadata);
   const name = stringOf(metadata.name);
   if (name === "") return undefined;
-  const { labels, annotations, finalizers } = metadata;
-  const owners = fields(metadata)["ownerReferences"];
   return {
-    kind: stringOf(kind),
-    namespace: stringOf(metadata.namespace) || "default",
     name,
     uid: stringOf(metadata.uid),
     resourceVersion: stringOf(metadata.resourceVersion),
     deleting: stringOf(metadata.deletionTimestamp) !== "",
-    labels: stringsOf(labels),
-    annotations: stringsOf(annotations),
-    type: typeOf(KINDS[copiedKind(stringOf(kind))], object),
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
+    finalizers: textsOf(metadata.finalizers) ?? [],
+  };
+}
+
+function namespaceOf(raw: unknown): string {
+  return stringOf(objectOf(objectOf(raw).metadata).namespace) || "default";
+}
+
+function readOldNamespace(raw: unknown): OldNamespace | undefined {
+  const metadata = readMetadata(raw);
+  const isTerminating = objectOf(objectOf(raw).status).phase === "Terminating";
+  return metadata && { ...metadata, deleting: metadata.deleting || isTerminating };
+}
+
+function readCustom(raw: unknown, { group, kind, namespaced }: OldResource): OldCustom | undefined {
+  const metadata = readMetadata(raw);
+  const namespace = namespaced ? namespaceOf(raw) : undefined;
+  return metadata && { ...metadata, group, kind, namespace, fields: fields(raw) };
+}
+
+function readOldObject(raw: unknown): OldObject | undefined {
+  const metadata = readMetadata(raw);
+  if (!metadata) return undefined;
+  const object = objectOf(raw);
+  const kind = stringOf(fields(raw)["kind"]);
+  const { labels, annotations, ownerReferences } = fields(object.metadata);
+  return {
+    ...metadata,
+    kind,
+    namespace: namespaceOf(raw),
+    type: typeOf(KINDS[copiedKind(kind)], object),
     immutable: object.immutable === true,
     data: dataOf(raw),
     texts: kind === "ConfigMap" ? stringsOf(object.data) : {},
-    finalizers: textsOf(finalizers) ?? [],
-    owners: Array.isArray(owners) ? owners.map(readOwner) : [],
+    owners: Array.isArray(ownerReferences) ? ownerReferences.map(readOwner) : [],
     labelled: typeof labels === "object" && labels !== null,
     annotated: typeof annotations === "object" && annotations !== null,
   };
@@ -134,41 +157,4 @@ function dataOf(raw: unknown): SecretData {
     ([key, value]) => [key, Buffer.from(value).toString("base64")] as const,
   );
   return new SecretData(rules, { ...stringsOf(data), ...Object.fromEntries(plain) });
-}
-
-function readOldNamespace(raw: unknown): OldNamespace | undefined {
-  const object = objectOf(raw);
-  const metadata = objectOf(object.metadata);
-  const name = stringOf(metadata.name);
-  if (name === "") return undefined;
-  return {
-    name,
-    uid: stringOf(metadata.uid),
-    resourceVersion: stringOf(metadata.resourceVersion),
-    labels: stringsOf(metadata.labels),
-    annotations: stringsOf(metadata.annotations),
-    finalizers: textsOf(metadata.finalizers) ?? [],
-    terminating:
-      stringOf(metadata.deletionTimestamp) !== "" ||
-      objectOf(object.status).phase === "Terminating",
-  };
-}
-
-function readCustom(raw: unknown, resource: OldResource): OldCustom | undefined {
-  const all = fields(raw);
-  const metadata = objectOf(all["metadata"]);
-  const name = stringOf(metadata.name);
-  if (name === "") return undefined;
-  return {
-    group: resource.group,
-    kind: resource.kind,
-    namespace: resource.namespaced ? stringOf(metadata.namespace) || "default" : undefined,
-    name,
-    uid: stringOf(metadata.uid),
-    deleting: stringOf(metadata.deletionTimestamp) !== "",
-    labels: stringsOf(metadata.labels),
-    annotations: stringsOf(metadata.annotations),
-    finalizers: textsOf(metadata.finalizers) ?? [],
-    fields: all,
-  };
 }

@@ -30,8 +30,6 @@ export const reflector: OldTool = {
   ],
   prefixes: [PREFIX],
   resources: [],
-  running: { kind: "never" },
-  optIn: false,
   read: readReflector,
 };
 
@@ -55,7 +53,7 @@ function readReflector({ secrets, others }: OldCluster, flags: OldFlags): OldRea
   const maps = others.filter((object) => isSource(object) && !excluded(object.namespace));
   const besides = [...leftAlone("reflects", "ConfigMap", maps)];
   const unmoved = others.filter((object) => annotation(object, "reflects") !== undefined);
-  return { sources, marks, asking: [], unmoved, besides };
+  return { sources, marks, unmoved, besides };
 }
 
 // Like its GlobMatcher: trimmed, in lower case, and only "*" and "?" have a meaning.

@@ -29,8 +29,6 @@ export const replicator: OldTool = {
   ],
   prefixes: [PREFIX],
   resources: [],
-  running: { kind: "never" },
-  optIn: false,
   read: readReplicator,
 };
 
@@ -69,7 +67,7 @@ function readReplicator(cluster: OldCluster, flags: OldFlags): OldReading {
   const notes = replicates
     ? []
     : ["it runs with -replicate-secrets=false: no Secret is replicated, so none moves"];
-  return { sources, marks, asking: [], unmoved, besides: [...notes, ...besides(cluster)] };
+  return { sources, marks, unmoved, besides: [...notes, ...besides(cluster)] };
 }
 
 function annotation({ annotations }: OldObject, word: string): string | undefined {

@@ -18,7 +18,6 @@ export const tgik: OldTool = {
   settings: [],
   prefixes: [PREFIX],
   resources: [],
-  running: { kind: "never" },
   optIn: true,
   read: readTgik,
 };
@@ -31,7 +30,7 @@ function readTgik({ secrets, namespaces }: OldCluster): OldReading {
     .filter(({ namespace }) => namespace !== SOURCES)
     .map((object) => markOfOne(object, byName.get(object.name)));
   const asking = namespaces.filter(({ annotations }) => Object.hasOwn(annotations, MARK));
-  return { sources, marks, asking, unmoved: [], besides: [] };
+  return { sources, marks, asking };
 }
 
 function sourceOf(object: OldObject): OldSource {

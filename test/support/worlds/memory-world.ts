@@ -77,7 +77,7 @@ export class MemoryWorld {
     const look = (): Promise<Looked> => this.#look(client);
     const tool = OLD_TOOL[this.#world];
     // Rules that moved are deleted by hand before the clean-up.
-    if (cleanup && tool.running.kind === "disarmed") this.#scene.customs = [];
+    if (cleanup && tool.armed) this.#scene.customs = [];
     const run = async (): Promise<number> => {
       const first = await look();
       const wish = { ...WISH, tool, cleanup, byList: this.#byList };

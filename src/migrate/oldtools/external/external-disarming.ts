@@ -3,12 +3,12 @@
 // deleted, because they write their marks again.
 import { creationPolicy, makerOf, specOf } from "./external-rules.ts";
 import { customPlace, type OldCustom } from "../old-objects.ts";
-import type { OldSource } from "../old-tool.ts";
+import type { MoveStepName, OldSource } from "../old-tool.ts";
 
 /** Rules that would undo a step, or delete copies, with the command that changes that. */
 export function armed(
   customs: readonly OldCustom[],
-  step: "move" | "clean-up",
+  step: MoveStepName,
   moving: readonly OldSource[],
 ): readonly string[] {
   const titles = new Set(moving.flatMap(({ title }) => title.split(", ")));

@@ -58,8 +58,7 @@ export const externalSecrets: OldTool = {
     kind,
     namespaced,
   })),
-  running: { kind: "disarmed", armed },
-  optIn: false,
+  armed,
   read: readExternalSecrets,
 };
 
@@ -92,8 +91,6 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
   return {
     sources,
     marks,
-    asking: [],
-    unmoved: [],
     besides: usable.some(keepsCopies) ? [KEEPS] : [],
     problems: [
       ...rules.flatMap((rule) => {

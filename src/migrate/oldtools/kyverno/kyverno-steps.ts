@@ -5,7 +5,7 @@ import type { CloneRule, PolicyReading } from "./kyverno-rules.ts";
 import { titleOfPolicy } from "./kyverno-rules.ts";
 import { copyableObjects } from "../copied-kinds.ts";
 import { customPlace, fields, objectsIn, type OldCluster, type OldCustom } from "../old-objects.ts";
-import type { OldSource } from "../old-tool.ts";
+import type { MoveStepName, OldSource } from "../old-tool.ts";
 import { parseSelector } from "../../../text/label-selector.ts";
 import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
@@ -20,7 +20,7 @@ export type KyvernoSteps = {
 export function armedRules(
   steps: KyvernoSteps,
   customs: readonly OldCustom[],
-  step: "move" | "clean-up",
+  step: MoveStepName,
 ): readonly string[] {
   const waiting = [...preparationsOf(steps), ...pendingOf(customs, steps)];
   return waiting.length > 0 || step === "move" ? waiting : deletionsOf(steps);

@@ -66,12 +66,8 @@ export const kyverno: OldTool = {
   prefixes: [KYVERNO_PREFIX],
   resources: RULES,
   traces: TRACES,
-  running: {
-    kind: "disarmed",
-    armed: (customs, step, moving) =>
-      armedRules({ policyReadings: policyReadingsOf(customs), moving }, customs, step),
-  },
-  optIn: false,
+  armed: (customs, step, moving) =>
+    armedRules({ policyReadings: policyReadingsOf(customs), moving }, customs, step),
   read: readKyverno,
 };
 
@@ -109,7 +105,6 @@ function readKyverno(cluster: OldCluster): OldReading {
   return {
     sources: [...ofRules, ...new Map(alone.map((one) => [one.title, one])).values()],
     marks,
-    asking: [],
     unmoved: others.filter((one) => isMarked(one) && !objects.includes(one)),
     besides: [...besides, ...leftovers.besides, ...unfiltered(rules, others)],
     problems: [

@@ -4,6 +4,7 @@
 //   a source must consent by annotation, and "false" is a veto in both modes
 //   all labels and annotations of the source are copied, and an overlay wins over them
 //   copies under a former name or of a former source stay, with all marks
+//   while it runs, it reverts our marks and copies annotations of a source within seconds
 import type { OldCluster, OldObject } from "../old-objects.ts";
 import type { OldFlags } from "../old-settings.ts";
 import {
@@ -42,9 +43,6 @@ export const projection: OldTool = {
     kind,
     namespaced: kind === "Projection",
   })),
-  // It reverts marks and copies annotations of a source within seconds.
-  running: { kind: "never" },
-  optIn: false,
   read: readProjections,
 };
 
@@ -69,9 +67,7 @@ function readProjections(cluster: OldCluster, flags: OldFlags): OldReading {
   return {
     sources,
     marks,
-    asking: [],
     unmoved: others.filter(isMarked),
-    besides: [],
     problems: rules.flatMap((rule) => {
       const why = projectionFault(rule);
       return why === undefined ? [] : [`${rule.title}: ${why}`];

@@ -475,9 +475,8 @@ for (const [what, rules, copy, state] of [
 
 function armed(objects: readonly object[], step: "move" | "clean-up", migration: Migration) {
   const { customs } = readOldCluster(objects, undefined, externalSecrets.resources);
-  assert.equal(externalSecrets.running.kind, "disarmed");
-  if (externalSecrets.running.kind !== "disarmed") return [];
-  return externalSecrets.running.armed(
+  assert.ok(externalSecrets.armed);
+  return externalSecrets.armed(
     customs,
     step,
     migration.sources.map(({ old }) => old),

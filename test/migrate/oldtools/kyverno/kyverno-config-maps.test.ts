@@ -226,7 +226,7 @@ test("what a cloneList has of kinds that do not move stays in the policy", async
   const services = await plan(cloneList("v1/Service"), map);
   assert.deepEqual([services.sources, services.problems], [[], []]);
   const { tool, sources } = await plan(cloneList("v1/ConfigMap", "v1/Service"), map);
-  assert.ok(tool.running.kind === "disarmed");
+  assert.ok(tool.armed);
   const disarmed = policy({
     cloneList: {
       namespace: "platform",
@@ -242,6 +242,7 @@ test("what a cloneList has of kinds that do not move stays in the policy", async
     namespace: undefined,
     name: "share",
     uid: "u",
+    resourceVersion: "1",
     deleting: false,
     labels: {},
     annotations: {},
@@ -249,7 +250,7 @@ test("what a cloneList has of kinds that do not move stays in the policy", async
     fields: disarmed,
   };
   const moving = sources.map(({ old }) => old);
-  const [line] = tool.running.armed([custom], "clean-up", moving);
+  const [line] = tool.armed([custom], "clean-up", moving);
   assert.match(
     line ?? "",
     /"path":"\/spec\/rules\/0\/generate\/cloneList\/kinds","value":\["v1\/S/,
