@@ -1,6 +1,6 @@
 // Namespace patterns of other tools: regular expressions of RE2, Python and .NET, and globs. This module does not
 // match them. The caller matches them with a time limit, and passes the answers.
-import type { PatternEngine } from "./pattern-cursor.ts";
+import type { PatternEngine } from "./pattern-tree.ts";
 import { parsePattern } from "./pattern-syntax.ts";
 
 /**

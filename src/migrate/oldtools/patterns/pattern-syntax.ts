@@ -2,10 +2,15 @@
 // result is a tree over the characters of namespace names and, for Python and .NET, the same pattern in
 // JavaScript's syntax. A construct without an exact counterpart makes the whole pattern `unknown`. One that
 // the tool's own engine does not accept makes it `refused`.
-
-import { PatternCharacters, type PatternPiece } from "./pattern-characters.ts";
-import { PatternCursor, Unparsed, type PatternEngine } from "./pattern-cursor.ts";
-import { NAME_CHARACTERS, type PatternNode, type PatternWays } from "./pattern-tree.ts";
+import { classPiece, escapedPiece, escapeForm, literalPiece } from "./pattern-characters.ts";
+import {
+  NAME_CHARACTERS,
+  Unparsed,
+  type PatternEngine,
+  type PatternNode,
+  type PatternPiece,
+  type PatternWays,
+} from "./pattern-tree.ts";
 
 export type ParsedPattern =
   | {
@@ -24,7 +29,7 @@ const MOST_NESTED = 100;
 
 export function parsePattern(engine: PatternEngine, pattern: string): ParsedPattern {
   try {
-    return new PatternParser(new PatternCursor(engine, pattern)).parse();
+    return new PatternParser(engine, pattern).parse();
   } catch (error) {
     if (error instanceof Unparsed) return { kind: error.kind };
     throw error;
@@ -34,12 +39,29 @@ export function parsePattern(engine: PatternEngine, pattern: string): ParsedPatt
 const ANY: PatternPiece = { node: { kind: "character", set: NAME_CHARACTERS }, source: "." };
 const BEGIN: PatternPiece = { node: { kind: "begin" }, source: "^" };
 const END: PatternPiece = { node: { kind: "end" }, source: "$" };
+const SIGNS: Readonly<Partial<Record<string, PatternPiece>>> = { ".": ANY, "^": BEGIN, $: END };
+
+/** Flags that change nothing or only case: a name has no line break, so "m" and "s" change nothing. */
+const FLAGS = { RE2: "ims", Python: "imsau", ".NET": "imsn" } as const;
+
+/** Lengths in digits are limited, since no engine accepts more. */
+const COUNTS = {
+  RE2: /[*+?]|\{(\d{1,20})(,?)(\d{0,20})\}/y,
+  Python: /[*+?]|\{(?=[\d,])(\d{0,20})(,?)(\d{0,20})\}/y,
+  ".NET": /[*+?]|\{(\d{1,20})(,?)(\d{0,20})\}/y,
+} as const;
+
+const GROUP_NAMES = {
+  RE2: /P?<([A-Za-z_]\w*)>/y,
+  Python: /P<([A-Za-z_]\w*)>/y,
+  ".NET": /<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)'/y,
+} as const;
 
 class PatternParser {
-  readonly #cursor: PatternCursor;
   readonly #engine: PatternEngine;
-  readonly #flags: string;
-  readonly #characters: PatternCharacters;
+  readonly #text: string;
+  readonly #ignoreCase: boolean;
+  #at = 0;
   #depth = 0;
   /** Groups that are counted, and whether one has a name: .NET numbers those last. */
   #groups = 0;
@@ -47,20 +69,31 @@ class PatternParser {
   #highestReference = 0;
   #possessives = 0;
 
-  constructor(cursor: PatternCursor) {
-    this.#cursor = cursor;
-    this.#engine = cursor.engine;
-    this.#flags = leadingFlags(cursor);
-    this.#characters = new PatternCharacters(cursor, this.#flags.includes("i"));
+  constructor(engine: PatternEngine, text: string) {
+    this.#engine = engine;
+    this.#text = text;
+    // At the beginning they hold for the whole pattern.
+    const [, letters = ""] = this.#take(/\(\?([a-zA-Z]+)\)/y) ?? [];
+    if (Array.from(letters).some((letter) => !FLAGS[engine].includes(letter)))
+      throw new Unparsed("unknown");
+    this.#ignoreCase = letters.includes("i");
   }
 
   parse(): ParsedPattern {
     const { ways, source } = this.#alternatives();
     // A closing parenthesis without an opening one.
-    if (!this.#cursor.atEnd) throw new Unparsed("refused");
+    if (this.#at < this.#text.length) throw new Unparsed("refused");
     if (this.#highestReference > this.#groups) throw new Unparsed("refused");
     if (this.#highestReference > 0 && this.#named) throw new Unparsed("unknown");
-    return { kind: "parsed", ways, source, flags: `u${this.#flags}` };
+    return { kind: "parsed", ways, source, flags: this.#ignoreCase ? "ui" : "u" };
+  }
+
+  /** What a sticky `form` finds here. Continues behind it. */
+  #take(form: RegExp): RegExpExecArray | undefined {
+    form.lastIndex = this.#at;
+    const found = form.exec(this.#text) ?? undefined;
+    if (found) this.#at = form.lastIndex;
+    return found;
   }
 
   #alternatives(): { readonly ways: PatternWays; readonly source: string } {
@@ -71,14 +104,14 @@ class PatternParser {
       const pieces = this.#sequence();
       ways.push(pieces.map(({ node }) => node));
       sources.push(pieces.map(({ source }) => source).join(""));
-    } while (this.#cursor.takes("|"));
+    } while (this.#take(/\|/y));
     this.#depth--;
     return { ways, source: sources.join("|") };
   }
 
   #sequence(): readonly PatternPiece[] {
     const pieces: PatternPiece[] = [];
-    while (!this.#cursor.atEnd && !this.#cursor.isAt("|") && !this.#cursor.isAt(")")) {
+    while (this.#take(/(?=[^|)])/y)) {
       const piece = this.#atom();
       if (piece) pieces.push(this.#repeated(piece));
     }
@@ -87,50 +120,39 @@ class PatternParser {
 
   // Undefined for a comment.
   #atom(): PatternPiece | undefined {
-    if (countHere(this.#cursor)) throw new Unparsed("refused");
-    const character = this.#cursor.next();
-    switch (character) {
-      case "(":
-        return this.#group();
-      case "[":
-        return this.#characters.group();
-      case ".":
-        return ANY;
-      case "^":
-        return BEGIN;
-      case "$":
-        return END;
-      case "\\":
-        return this.#escape();
-      case "*":
-      case "+":
-      case "?":
-        throw new Unparsed("refused");
-      default:
-        // With a "{" that does not begin a count.
-        return this.#characters.literal(character);
-    }
+    if (this.#bounds()) throw new Unparsed("refused");
+    if (this.#take(/\(/y)) return this.#group();
+    // "]" at the beginning is a character.
+    const [, negation, members] =
+      this.#take(/\[(\^|(?!\^))((?:\\[^]|[^\\])(?:\\[^]|[^\]\\])*)\]/uy) ?? [];
+    if (members !== undefined)
+      return classPiece(members, negation === "^", this.#engine, this.#ignoreCase);
+    const escape = this.#take(escapeForm("uy"));
+    if (escape) return this.#escape(escape[1]);
+    // Also a "{" that does not begin a count.
+    const [character = ""] = this.#take(/[^]/uy) ?? [];
+    if (character === "[") throw new Unparsed("refused");
+    return SIGNS[character] ?? literalPiece(character, this.#ignoreCase);
   }
 
   #group(): PatternPiece | undefined {
-    if (!this.#cursor.takes("?")) return this.#groupUntilClosed("(", true);
-    if (this.#cursor.takes(":")) return this.#groupUntilClosed("(?:", false);
-    if (this.#cursor.takes("#")) return this.#comment();
-    const isLook = ["=", "!", "<=", "<!"].find((sign) => this.#cursor.takes(sign));
-    if (isLook !== undefined) return this.#look(isLook);
-    const name = this.#groupName();
-    if (name !== undefined) {
-      this.#named = true;
-      return this.#groupUntilClosed(`(?<${name}>`, true);
-    }
+    if (!this.#take(/\?/y)) return this.#groupUntilClosed("(", true);
+    if (this.#take(/:/y)) return this.#groupUntilClosed("(?:", false);
+    if (this.#take(/#/y)) return this.#comment();
+    const [look] = this.#take(/<?[=!]/y) ?? [];
+    if (look !== undefined) return this.#look(look);
+    const [, bare, quoted] = this.#take(GROUP_NAMES[this.#engine]) ?? [];
+    const name = bare ?? quoted;
     // Atomic groups, conditions, references by name, and flags for a part of the pattern.
-    throw new Unparsed("unknown");
+    if (name === undefined) throw new Unparsed("unknown");
+    this.#named = true;
+    return this.#groupUntilClosed(`(?<${name}>`, true);
   }
 
   #groupUntilClosed(opening: string, counted: boolean): PatternPiece {
     if (counted) this.#groups++;
     const { ways, source } = this.#alternatives();
-    if (!this.#cursor.takes(")")) throw new Unparsed("refused");
+    if (!this.#take(/\)/y)) throw new Unparsed("refused");
     return { node: { kind: "group", ways }, source: `${opening}${source})` };
   }
 
@@ -143,60 +165,54 @@ class PatternParser {
   }
 
   #comment(): undefined {
-    if (this.#engine === "RE2") throw new Unparsed("refused");
-    if (!this.#cursor.take(/^[^)]*\)/, Number.POSITIVE_INFINITY)) throw new Unparsed("refused");
-    return undefined;
+    if (this.#engine === "RE2" || !this.#take(/[^)]*\)/y)) throw new Unparsed("refused");
   }
 
-  #groupName(): string | undefined {
-    const forms = {
-      RE2: /^P?<([A-Za-z_]\w*)>/,
-      Python: /^P<([A-Za-z_]\w*)>/,
-      ".NET": /^(?:<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)')/,
-    };
-    const found = this.#cursor.take(forms[this.#engine], 100);
-    return found?.[1] ?? found?.[2];
-  }
-
-  #repeated(piece: PatternPiece): PatternPiece {
-    const bounds = quantifier(this.#cursor);
-    if (!bounds) return piece;
+  #repeated({ node, source }: PatternPiece): PatternPiece {
+    const bounds = this.#bounds();
+    if (!bounds) return { node, source };
     const [least, most] = bounds;
-    const isAssertion = piece.node.kind !== "character" && piece.node.kind !== "group";
+    const isAssertion = node.kind !== "character" && node.kind !== "group";
     // Python has "nothing to repeat" before such a sign.
     if (this.#engine === "Python" && isAssertion) {
-      throw new Unparsed(piece.node.kind === "other" ? "unknown" : "refused");
+      throw new Unparsed(node.kind === "other" ? "unknown" : "refused");
     }
-    const count = countSource(least, most);
     // In JavaScript only characters and groups are repeated.
-    const inner = isAssertion ? `(?:${piece.source})` : piece.source;
-    if (this.#cursor.takes("?")) {
-      return this.#onlyOnce({ ...piece, source: `${inner}${count}?` }, least, most, "lazy");
-    }
-    if (this.#engine === "Python" && this.#cursor.takes("+")) {
-      const name = `possessive${++this.#possessives}`;
-      this.#named = true;
-      const source = `(?=(?<${name}>${inner}${count}))\\k<${name}>`;
-      return this.#onlyOnce({ ...piece, source: `(?:${source})` }, least, most, "possessive");
-    }
-    return this.#onlyOnce({ ...piece, source: `${inner}${count}` }, least, most, "greedy");
+    const inner = isAssertion ? `(?:${source})` : source;
+    const counted = `${inner}{${least},${Number.isFinite(most) ? most : ""}}`;
+    const isLazy = this.#take(/\?/y) !== undefined;
+    const isPossessive = !isLazy && this.#engine === "Python" && this.#take(/\+/y) !== undefined;
+    const greed = isLazy ? "lazy" : isPossessive ? "possessive" : "greedy";
+    // All three engines refuse a second sign after a repetition.
+    if (this.#bounds()) throw new Unparsed("refused");
+    const repeated = isPossessive ? this.#possessive(counted) : `${counted}${isLazy ? "?" : ""}`;
+    return { node: { kind: "repeat", of: node, least, most, greed }, source: repeated };
   }
 
-  // All three engines refuse a second sign after a repetition.
-  #onlyOnce(
-    { node, source }: PatternPiece,
-    least: number,
-    most: number,
-    greed: "greedy" | "lazy" | "possessive",
-  ): PatternPiece {
-    if (quantifier(this.#cursor)) throw new Unparsed("refused");
-    return { node: { kind: "repeat", of: node, least, most, greed }, source };
+  #possessive(source: string): string {
+    const name = `possessive${++this.#possessives}`;
+    this.#named = true;
+    return `(?:(?=(?<${name}>${source}))\\k<${name}>)`;
   }
 
-  #escape(): PatternPiece {
-    if (this.#cursor.atEnd) throw new Unparsed("refused");
-    const sign = this.#cursor.next();
+  /** The bounds of the repetition that begins here. Undefined when there is none. */
+  #bounds(): readonly [number, number] | undefined {
+    const [sign, first, comma, second] = this.#take(COUNTS[this.#engine]) ?? [];
+    if (sign === undefined) return undefined;
+    const unlimited = Number.POSITIVE_INFINITY;
+    if (first === undefined) return [sign === "+" ? 1 : 0, sign === "?" ? 1 : unlimited];
+    const least = Number(first);
+    const most = comma === "" ? least : second === "" ? unlimited : Number(second);
+    const highest = most === unlimited ? least : most;
+    const tooMany = this.#engine === "RE2" && highest > MOST_REPEATED;
+    if (most < least || tooMany) throw new Unparsed("refused");
+    return [least, most];
+  }
+
+  #escape(sign: string | undefined): PatternPiece {
     switch (sign) {
+      case undefined:
+        throw new Unparsed("refused");
       case "b":
       case "B":
         return { node: { kind: "other" }, source: `\\${sign}` };
@@ -209,55 +225,15 @@ class PatternParser {
         if (this.#engine === "RE2") throw new Unparsed("refused");
         return END;
       default:
-        return /[1-9]/.test(sign) ? this.#reference(sign) : this.#characters.escaped(sign);
+        if (/^[1-9]/.test(sign)) return this.#reference(sign);
+        return escapedPiece(sign, this.#engine, this.#ignoreCase);
     }
   }
 
   #reference(digit: string): PatternPiece {
     if (this.#engine === "RE2") throw new Unparsed("refused");
-    if (/\d/.test(this.#cursor.peek())) throw new Unparsed("unknown");
+    if (this.#take(/\d/y)) throw new Unparsed("unknown");
     this.#highestReference = Math.max(this.#highestReference, Number(digit));
     return { node: { kind: "other" }, source: `\\${digit}` };
   }
-}
-
-// "(?i)" at the beginning holds for the whole pattern. A name has no line break, so "m" and "s" change nothing.
-function leadingFlags(cursor: PatternCursor): string {
-  const [, letters = ""] = cursor.take(/^\(\?([a-zA-Z]+)\)/, Number.POSITIVE_INFINITY) ?? [];
-  const harmless = { RE2: "ims", Python: "imsau", ".NET": "imsn" }[cursor.engine];
-  if (Array.from(letters).some((letter) => !harmless.includes(letter)))
-    throw new Unparsed("unknown");
-  return letters.includes("i") ? "i" : "";
-}
-
-/** The bounds of the repetition that the cursor takes. Undefined when there is none. */
-function quantifier(cursor: PatternCursor): readonly [number, number] | undefined {
-  if (cursor.takes("*")) return [0, Number.POSITIVE_INFINITY];
-  if (cursor.takes("+")) return [1, Number.POSITIVE_INFINITY];
-  if (cursor.takes("?")) return [0, 1];
-  const count = countHere(cursor);
-  if (!count) return undefined;
-  const [least, most, text] = count;
-  const tooMany = Math.max(least, finite(most)) > MOST_REPEATED;
-  if (most < least || (cursor.engine === "RE2" && tooMany)) throw new Unparsed("refused");
-  cursor.takes(text);
-  return [least, most];
-}
-
-/** Minimum, maximum and text of the "{2,3}" at the cursor. Undefined when there is no such repetition. */
-function countHere(cursor: PatternCursor): readonly [number, number, string] | undefined {
-  const form = cursor.engine === "Python" ? /^\{(\d*)(,?)(\d*)\}/ : /^\{(\d+)(,?)(\d*)\}/;
-  const [text, first = "", comma = "", second = ""] = cursor.match(form, 24) ?? [];
-  if (text === undefined || (comma === "" && first === "")) return undefined;
-  const least = Number(first);
-  const most = comma === "" ? least : second === "" ? Number.POSITIVE_INFINITY : Number(second);
-  return [least, most, text];
-}
-
-function countSource(least: number, most: number): string {
-  return `{${least},${Number.isFinite(most) ? most : ""}}`;
-}
-
-function finite(count: number): number {
-  return Number.isFinite(count) ? count : 0;
 }

@@ -1,5 +1,7 @@
 // A regular expression as a tree over the characters of namespace names.
 
+export type PatternEngine = "RE2" | "Python" | ".NET";
+
 /** A DNS label has no other characters. */
 export const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
@@ -20,3 +22,19 @@ export type PatternNode =
     };
 /** The alternatives of a group, each a sequence. */
 export type PatternWays = readonly (readonly PatternNode[])[];
+
+/** A part of a pattern, also in JavaScript's syntax. */
+export type PatternPiece = { readonly node: PatternNode; readonly source: string };
+
+/**
+ * Ends the parsing of a pattern. `unknown`: a construct has no exact counterpart. `refused`: the tool's own
+ * engine does not accept the pattern.
+ */
+export class Unparsed extends Error {
+  readonly kind: "refused" | "unknown";
+
+  constructor(kind: "refused" | "unknown") {
+    super(kind);
+    this.kind = kind;
+  }
+}

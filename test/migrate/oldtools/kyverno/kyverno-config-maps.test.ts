@@ -226,7 +226,6 @@ test("what a cloneList has of kinds that do not move stays in the policy", async
   const services = await plan(cloneList("v1/Service"), map);
   assert.deepEqual([services.sources, services.problems], [[], []]);
   const { tool, sources } = await plan(cloneList("v1/ConfigMap", "v1/Service"), map);
-  assert.ok(tool.armed);
   const disarmed = policy({
     cloneList: {
       namespace: "platform",
@@ -250,7 +249,7 @@ test("what a cloneList has of kinds that do not move stays in the policy", async
     fields: disarmed,
   };
   const moving = sources.map(({ old }) => old);
-  const [line] = tool.armed([custom], "clean-up", moving);
+  const [line] = tool.armed?.([custom], "clean-up", moving) ?? [];
   assert.match(
     line ?? "",
     /"path":"\/spec\/rules\/0\/generate\/cloneList\/kinds","value":\["v1\/S/,
