@@ -1,7 +1,7 @@
 // Lists of names and globs, as users write them. The number of steps per name is known before a list is used.
 // A list that may cost too many is refused with a reason that names the limit.
 import { globCost, globCovers, hasWildcard, type GlobCost } from "./glob.ts";
-import { NameIndex } from "./name-index.ts";
+import { NameIndex, STEPS_A_LOOK_UP } from "./name-index.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
 
 /**
@@ -77,7 +77,7 @@ export class GlobList {
     this.#globs = rangesOf(places.globs);
     this.#excludedNames = indexOf(text, places.excludedNames);
     this.#excludedGlobs = rangesOf(places.excludedGlobs);
-    let fixed = (this.#names?.steps ?? 1) + (this.#excludedNames?.steps ?? 0);
+    let fixed = (this.#names ? STEPS_A_LOOK_UP : 1) + (this.#excludedNames ? STEPS_A_LOOK_UP : 0);
     let each = 0;
     for (const ranges of [this.#globs, this.#excludedGlobs]) {
       for (let at = 0; at < ranges.length; at += 2) {

@@ -2,7 +2,7 @@
 // server (labels.Parse). Its numeric `>` and `<` are refused.
 //   key   !key   key=a   key==a   key!=a   key in (a,b)   key notin (a,b)   joined by ","
 // `!=` and `notin` also hold if the key is absent. Hand-written scanner, linear in the text.
-import { isAt, NameIndex } from "./name-index.ts";
+import { isAt, NameIndex, STEPS_A_LOOK_UP } from "./name-index.ts";
 import { isLabelKey, isLabelValue, LABEL_KEY_FORM, LABEL_VALUE_FORM } from "./names.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
 import type { StringMap } from "./string-map.ts";
@@ -61,7 +61,7 @@ function changeOf(requirement: Requirement, text: string): string {
 function stepsOf(requirement: Requirement): number {
   if (!("values" in requirement)) return STEPS_A_REQUIREMENT;
   const { count, index } = requirement.values;
-  return STEPS_A_REQUIREMENT + (index?.steps ?? STEPS_A_VALUE * (count - 1));
+  return STEPS_A_REQUIREMENT + (index ? STEPS_A_LOOK_UP : STEPS_A_VALUE * (count - 1));
 }
 
 function holds(requirement: Requirement, labels: StringMap, text: string): boolean {

@@ -110,27 +110,6 @@ test("S13 a list holds names of 64 KiB and 100 globs, and one more of either is 
   assertRefused(parseGlobList(`${globs},${shortest},n`, NAMESPACE_GLOBS), /64 KiB/);
 });
 
-test("S12 names that were made to fall together are all found, and each that stands there twice once", () => {
-  // As the index does it, or they would not fall together.
-  const hashOf = (name: string): number => {
-    let hash = 0x811c9dc5;
-    for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
-    return hash ^ (hash >>> 15);
-  };
-  const together = Array.from({ length: 100_000 }, (_, at) => `n-${at}`).filter(
-    (name) => (hashOf(name) & 0x3ff) === 0,
-  );
-  const names = together.slice(0, 60);
-  assert.equal(names.length, 60, "more than are looked at");
-  const list = parseGlobList([...names, ...names].join(","), NAMESPACE_GLOBS);
-  assert.ok(list.ok);
-  assert.deepEqual(
-    names.filter((name) => !list.value.matches(name)),
-    [],
-  );
-  assert.equal(list.value.matches(together[60] ?? ""), false);
-});
-
 test("S13 an entry is as long as the API allows what it names, and no longer", () => {
   for (const [alphabet, slash] of [
     [NAMESPACE_GLOBS, ""],
