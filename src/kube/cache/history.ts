@@ -7,21 +7,15 @@
 // Does not promise to notice a new history that is already longer than the old one. Versions that decrease
 // elsewhere (the Lease's) reveal it: see distrust().
 import { ApiError } from "../rest/api-error.ts";
-import type { ApiClient } from "../rest/api-client.ts";
 import { sleep } from "../time/clock.ts";
-import type { Clock } from "../time/clock.ts";
 import { currentVersion } from "./list.ts";
 import { describeScope } from "./list-scope.ts";
-import type { ListScope } from "./list-scope.ts";
+import type { ReflectorOptions } from "./informer-options.ts";
 import { compareVersions } from "../rest/resource.ts";
 
 const SILENCE_MS = 20_000;
 
-export type HistoryOptions = {
-  readonly client: ApiClient;
-  readonly clock: Clock;
-  readonly scope: ListScope;
-};
+type HistoryOptions = Pick<ReflectorOptions<never>, "client" | "clock" | "scope">;
 
 export class History {
   readonly #options: HistoryOptions;

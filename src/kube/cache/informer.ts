@@ -39,7 +39,7 @@ export class Informer<T extends Stored> {
 
   /** Sends no request before `start`. */
   constructor(options: InformerOptions<T>) {
-    const { client, clock, resource, namespace, labelSelector, shared } = options;
+    const { clock, resource, namespace, labelSelector, shared } = options;
     const fieldSelector = shared
       ? nameSelector(shared.name, options.fieldSelector)
       : options.fieldSelector;
@@ -53,15 +53,8 @@ export class Informer<T extends Stored> {
       options.metrics?.handlerFailed();
     });
     this.#reflector = new Reflector<T>({
-      client,
-      clock,
+      ...options,
       scope: { resource, namespace, labelSelector, fieldSelector },
-      backoff: options.backoff,
-      onError: options.onError,
-      onConnected: options.onConnected,
-      log: options.log,
-      metrics: options.metrics,
-      single: options.single,
       sink: {
         transform: (raw) => this.#read(raw),
         replace: (items, version) => this.#replace(items, version),

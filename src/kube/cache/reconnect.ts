@@ -12,17 +12,13 @@ import { Backoff } from "../time/backoff.ts";
 import type { Clock } from "../time/clock.ts";
 import { LONGEST_RETRY_MS, longestRetryMs } from "../rest/reachability.ts";
 import type { Reachability } from "../rest/reachability.ts";
+import type { ReflectorOptions } from "./informer-options.ts";
+
 const WORTH_MS = 5000;
 // A killed server may restart so fast that no client notices the outage. It then refuses requests that it
 // accepts once rights and caches are loaded.
 const STARTING_MS = 15_000;
 const WOKEN_IN_VAIN = 3;
-
-export type ReconnectOptions = {
-  readonly clock: Clock;
-  readonly backoff?: Backoff | undefined;
-  readonly reachability: Reachability;
-};
 
 /** How a list or watch ended. */
 export type RoundEnd = {
@@ -47,10 +43,14 @@ export class Reconnect {
   /** The number of ended outages at the last 410. */
   #goneAfter: number | undefined;
 
-  constructor({ clock, backoff, reachability }: ReconnectOptions) {
+  constructor({
+    client,
+    clock,
+    backoff,
+  }: Pick<ReflectorOptions<never>, "client" | "clock" | "backoff">) {
     this.#clock = clock;
     this.#backoff = backoff ?? new Backoff({ clock });
-    this.#reachability = reachability;
+    this.#reachability = client.reachability;
     this.access = new Access(clock);
   }
 

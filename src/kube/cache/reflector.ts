@@ -14,7 +14,7 @@ import { InitialEvents, STREAMING_LIST, StreamSupport } from "./initial-events.t
 import { listAll } from "./list.ts";
 import { Reconnect, errorKindOf, failedRound, type RoundEnd } from "./reconnect.ts";
 import { describeScope } from "./list-scope.ts";
-import type { ReflectorOptions } from "./reflector-options.ts";
+import type { ReflectorOptions } from "./informer-options.ts";
 import { SingleReads } from "./single-reads.ts";
 import { SHORTEST_WATCH_MS, watch, type LiveEvent } from "./watch.ts";
 
@@ -33,13 +33,11 @@ export class Reflector<T> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    const { clock, backoff, client, scope, single } = options;
-    this.#reconnect = new Reconnect({ clock, backoff, reachability: client.reachability });
+    const { clock, single } = options;
+    this.#reconnect = new Reconnect(options);
     this.#history = new History(options);
-    this.#single =
-      single &&
-      new SingleReads({ client, clock, scope, name: single.name, onActive: single.onReads });
-    this.#lastActivity = options.clock.monotonic();
+    this.#single = single && new SingleReads(options, single);
+    this.#lastActivity = clock.monotonic();
     this.#disconnection = new Disconnection(clock);
   }
 

@@ -4,12 +4,10 @@
 // and 16 reads, then after 20. So a right that is granted later is used within ten minutes, and a missing one
 // costs no more than one refused request in that time.
 import { ApiError } from "../rest/api-error.ts";
-import type { ApiClient } from "../rest/api-client.ts";
 import { isKubeObject, resourcePath } from "../rest/resource.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import { sleep } from "../time/clock.ts";
-import type { Clock } from "../time/clock.ts";
-import type { ListScope } from "./list-scope.ts";
+import type { ReflectorOptions, SingleObject } from "./informer-options.ts";
 
 const EVERY_MS = 30_000;
 /** The shortest time between two reads. */
@@ -17,17 +15,11 @@ const SOON_MS = 5000;
 const TIMEOUT_MS = 30_000;
 const MOST_READS = 20;
 
-export type SingleReadsOptions = {
-  readonly client: ApiClient;
-  readonly clock: Clock;
-  readonly scope: ListScope;
-  readonly name: string;
-  /** Called at each change. */
-  readonly onActive?: ((active: boolean) => void) | undefined;
-};
+type ReadOptions = Pick<ReflectorOptions<never>, "client" | "clock" | "scope">;
 
 export class SingleReads {
-  readonly #options: SingleReadsOptions;
+  readonly #options: ReadOptions;
+  readonly #single: SingleObject;
   #due = false;
   #active = false;
   /** Reads until a list is due. */
@@ -36,8 +28,9 @@ export class SingleReads {
   #readAt = Number.NEGATIVE_INFINITY;
   #listNext = false;
 
-  constructor(options: SingleReadsOptions) {
+  constructor(options: ReadOptions, single: SingleObject) {
     this.#options = options;
+    this.#single = single;
   }
 
   /** The next request is a read, not a list. */
@@ -94,8 +87,9 @@ export class SingleReads {
   }
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
-    const { client, scope, name } = this.#options;
+    const { client, scope } = this.#options;
     const { resource, namespace } = scope;
+    const { name } = this.#single;
     const what = `get ${resource.kind.toLowerCase()} ${name}`;
     try {
       const path = resourcePath(resource, namespace, name);
@@ -117,6 +111,6 @@ export class SingleReads {
   #set(active: boolean): void {
     if (active === this.#active) return;
     this.#active = active;
-    this.#options.onActive?.(active);
+    this.#single.onReads?.(active);
   }
 }

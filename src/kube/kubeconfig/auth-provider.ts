@@ -2,7 +2,7 @@
 // request of such a user. With its generated models it takes 44 MiB of a controller's memory and half a second
 // of CPU.
 import type { RequestOptions } from "node:https";
-import { CredentialsError, type CredentialSource } from "./credential-source.ts";
+import { CredentialsError, errorCodeOf, type CredentialSource } from "./credential-source.ts";
 import type { User } from "./kubeconfig-file.ts";
 import { oidcProvider, type OidcOptions } from "./oidc-provider.ts";
 import { isRecord } from "../json.ts";
@@ -61,8 +61,7 @@ function faultOf(provider: string, { config }: NonNullable<User["authProvider"]>
     if (isNotFound(error))
       return `has no access token that is valid, and its command "${command}" was not found: ${fix}`;
   }
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return `failed (${typeof code === "string" ? code : "no code"}); has its token expired?`;
+  return `failed (${errorCodeOf(error)}); has its token expired?`;
 }
 
 function isNotFound(error: unknown): boolean {

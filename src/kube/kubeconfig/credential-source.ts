@@ -22,3 +22,9 @@ export type CredentialSource = {
   /** The server refused the credentials that it keeps. */
   readonly forget: () => void;
 };
+
+/** All that may be told of an error of another program's making. */
+export function errorCodeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "no code";
+}

@@ -5,7 +5,12 @@ import { promises as files } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "../time/clock.ts";
 import { authProvider } from "./auth-provider.ts";
-import { CredentialsError, type CredentialSource, type Proof } from "./credential-source.ts";
+import {
+  CredentialsError,
+  errorCodeOf,
+  type CredentialSource,
+  type Proof,
+} from "./credential-source.ts";
 import { execPlugin, mayAskUser } from "./exec-plugin.ts";
 import type { User } from "./kubeconfig-file.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
@@ -182,15 +187,10 @@ async function contentOf(file: string, what: string): Promise<Buffer> {
   try {
     return await files.readFile(file);
   } catch (error) {
-    throw new CredentialsError(`${what} "${file}" cannot be read (${codeOf(error)})`);
+    throw new CredentialsError(`${what} "${file}" cannot be read (${errorCodeOf(error)})`);
   }
 }
 
 function basic(username: string, password = ""): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "no code";
 }

@@ -7,7 +7,7 @@ import { isatty } from "node:tty";
 import { CredentialsError, type CredentialSource, type Proof } from "./credential-source.ts";
 import type { Cluster, User } from "./kubeconfig-file.ts";
 import type { Clock } from "../time/clock.ts";
-import { isRecord } from "../json.ts";
+import { isRecord, parseJson } from "../json.ts";
 
 type ExecUser = Pick<User, "name"> & { readonly exec: NonNullable<User["exec"]> };
 export type ExecSurroundings = {
@@ -189,12 +189,13 @@ class ExecPlugin implements CredentialSource {
   }
 
   #proofOf(output: string): Proof {
-    const credential = parsed(output);
+    const printed = parseJson(output);
+    const credential = isRecord(printed) ? printed : {};
     const wanted = this.#user.exec["apiVersion"];
-    const given = credential?.["apiVersion"];
+    const given = credential["apiVersion"];
     if (given !== undefined && wanted !== undefined && given !== wanted)
       throw this.#fault("answers in another apiVersion than its own");
-    const status = credential?.["status"];
+    const status = credential["status"];
     if (!isRecord(status)) throw this.#fault("does not print an ExecCredential with a status");
     const { token = "", clientCertificateData: cert = "", clientKeyData: key = "" } = status;
     if (typeof token !== "string" || typeof cert !== "string" || typeof key !== "string")
@@ -230,13 +231,4 @@ export function mayAskUser({ interactiveMode }: ExecUser["exec"]): boolean {
 function kill(child: ChildProcess): void {
   child.stdout?.destroy();
   child.kill("SIGKILL");
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

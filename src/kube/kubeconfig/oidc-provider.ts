@@ -6,8 +6,13 @@ import { randomUUID } from "node:crypto";
 import * as http from "node:http";
 import * as https from "node:https";
 import { dump } from "js-yaml";
-import { isRecord } from "../json.ts";
-import { CredentialsError, type CredentialSource, type Proof } from "./credential-source.ts";
+import { isRecord, parseJson } from "../json.ts";
+import {
+  CredentialsError,
+  errorCodeOf,
+  type CredentialSource,
+  type Proof,
+} from "./credential-source.ts";
 import { loadAsKubectl } from "./kubectl-yaml.ts";
 import type { User } from "./kubeconfig-file.ts";
 
@@ -75,13 +80,9 @@ type Fail = (why: string) => CredentialsError;
 
 /** The time in the claim `exp`, in ms. */
 function expiryOf(token: string, fail: Fail): number {
-  try {
-    const [, claims = ""] = token.split(".");
-    const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(claims, "base64url").toString());
-    if (typeof exp === "number") return exp * 1000;
-  } catch {
-    // It is not a token, as below.
-  }
+  const [, text = ""] = token.split(".");
+  const claims = parseJson(Buffer.from(text, "base64url").toString());
+  if (isRecord(claims) && typeof claims["exp"] === "number") return claims["exp"] * 1000;
   throw fail("its id-token is not a JSON Web Token with an expiry");
 }
 
@@ -127,7 +128,7 @@ function caOf(settings: Settings, fail: Fail): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw fail(`idp-certificate-authority "${file}" cannot be read (${codeOf(error)})`);
+    throw fail(`idp-certificate-authority "${file}" cannot be read (${errorCodeOf(error)})`);
   }
 }
 
@@ -161,7 +162,7 @@ async function request(
     sent.end(form && new URLSearchParams(form).toString());
     return await answerOf(sent);
   } catch (error) {
-    const why = signal.aborted ? "no answer in time" : codeOf(error);
+    const why = signal.aborted ? "no answer in time" : errorCodeOf(error);
     throw fail(`cannot reach ${URL.canParse(url) ? new URL(url).origin : "its issuer"} (${why})`);
   }
 }
@@ -176,11 +177,7 @@ async function answerOf(sent: http.ClientRequest): Promise<Answer> {
     text += String(chunk);
     if (text.length > MOST_BYTES) throw new Error("the answer is too large");
   }
-  try {
-    return { status: response.statusCode ?? 0, body: JSON.parse(text) };
-  } catch {
-    return { status: response.statusCode ?? 0, body: undefined };
-  }
+  return { status: response.statusCode ?? 0, body: parseJson(text) };
 }
 
 /** Writes the whole file with the same rights, as kubectl does. A file that cannot be written is left as it is. */
@@ -205,9 +202,4 @@ function writeBack({ file: link, name }: User, changes: Settings): void {
     // The kubeconfig is mounted read-only, for example. The tokens last as long as this process.
     rmSync(next, { force: true });
   }
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "no code";
 }

@@ -1,10 +1,20 @@
 // What a leader elector needs, and which times are consistent.
 import type { Reachability } from "../rest/reachability.ts";
 import type { Clock } from "../time/clock.ts";
-import type { LeaseClient } from "./lease-lock.ts";
+import type { Lease } from "./lease-record.ts";
 
 /** client-go: leaderelection.JitterFactor. */
 export const JITTER_FACTOR = 1.2;
+
+/**
+ * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`, `conflict`,
+ * `alreadyExists` or `throttled` if the server answered so, and with any other error otherwise.
+ */
+export type LeaseClient = {
+  get(signal: AbortSignal): Promise<Lease>;
+  create(lease: Lease, signal: AbortSignal): Promise<Lease>;
+  update(lease: Lease, signal: AbortSignal): Promise<Lease>;
+};
 
 /** The metrics of client-go. The caller publishes them. */
 export type LeaderMetrics = {

@@ -8,7 +8,7 @@
 // of the machines' clocks may differ by lease duration / renew deadline, and their times by any amount.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { longestSince, type Clock, type Moment } from "../time/clock.ts";
+import { longestSince, type Moment } from "../time/clock.ts";
 import {
   checkDurations,
   JITTER_FACTOR,
@@ -19,6 +19,13 @@ import { LeaderRun } from "./leader-run.ts";
 import { LeaseLock } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
+
+type Defaulted = Required<
+  Pick<
+    LeaderElectorOptions,
+    "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs" | "reachability"
+  >
+>;
 
 class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
@@ -35,12 +42,7 @@ export function newIdentity(): string {
 
 /** Leader election on a Lease, as in client-go. It is not a fence: writes need preconditions. */
 export class LeaderElector {
-  readonly #options: LeaderElectorOptions;
-  readonly #clock: Clock;
-  readonly #reachability: Reachability;
-  readonly #leaseDurationMs: number;
-  readonly #renewDeadlineMs: number;
-  readonly #retryPeriodMs: number;
+  readonly #options: LeaderElectorOptions & Defaulted;
   readonly #lock: LeaseLock;
   #callbacks: LeaderCallbacks | undefined;
   #leading = false;
@@ -53,19 +55,13 @@ export class LeaderElector {
     checkDurations(leaseDurationMs, renewDeadlineMs, retryPeriodMs);
     if (options.identity === "")
       throw new TypeError('Cannot elect a leader with the identity "": it must not be empty');
-    this.#options = options;
-    this.#clock = options.clock;
-    this.#reachability = options.reachability ?? new Reachability(options.clock);
-    this.#leaseDurationMs = leaseDurationMs;
-    this.#renewDeadlineMs = renewDeadlineMs;
-    this.#retryPeriodMs = retryPeriodMs;
+    const reachability = options.reachability ?? new Reachability(options.clock);
+    const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+    this.#options = { ...options, ...times, reachability };
     this.#lock = new LeaseLock({
-      ...options,
-      leaseDurationMs,
+      ...this.#options,
       requestTimeoutMs: Math.max(1000, renewDeadlineMs / 2),
       onRecord: (holder) => this.#report(holder),
-      onVersionWentBack: () => options.onVersionWentBack?.(),
-      onSlowPath: () => options.metrics?.slowPath(),
     });
     options.metrics?.leading(false);
   }
@@ -96,17 +92,17 @@ export class LeaderElector {
   /** Ms since the last successful renewal was sent, including suspended time. Infinity when not leading. */
   get msSinceRenewal(): number {
     if (!this.#leading || !this.#renewedAt) return Number.POSITIVE_INFINITY;
-    return longestSince(this.#clock, this.#renewedAt);
+    return longestSince(this.#options.clock, this.#renewedAt);
   }
 
   /** How long we may still write without another renewal, in ms: the maximum timeout of a write. */
   get msLeft(): number {
-    return Math.max(0, this.#renewDeadlineMs - this.msSinceRenewal);
+    return Math.max(0, this.#options.renewDeadlineMs - this.msSinceRenewal);
   }
 
   /** False when we hold the lease but did not renew it until `toleranceMs` after its end. */
   healthy(toleranceMs = 20_000): boolean {
-    return !this.#leading || this.msSinceRenewal <= this.#leaseDurationMs + toleranceMs;
+    return !this.#leading || this.msSinceRenewal <= this.#options.leaseDurationMs + toleranceMs;
   }
 
   /**
@@ -137,8 +133,8 @@ export class LeaderElector {
       } catch (error) {
         if (!signal.aborted) this.#options.onError?.(error);
       }
-      const wait = this.#retryPeriodMs * (1 + JITTER_FACTOR * this.#clock.random());
-      await this.#reachability.sleep(wait, signal);
+      const wait = this.#options.retryPeriodMs * (1 + JITTER_FACTOR * this.#options.clock.random());
+      await this.#options.reachability.sleep(wait, signal);
     }
     return false;
   }
@@ -165,13 +161,13 @@ export class LeaderElector {
   /** Renews until `over` aborts (true) or the lease is lost (false). */
   async #keep(over: AbortSignal): Promise<boolean> {
     let tellFrom = 0;
-    for (let wait = this.#retryPeriodMs; ;) {
-      await this.#reachability.sleep(Math.min(wait, this.msLeft), over);
+    for (let wait = this.#options.retryPeriodMs; ;) {
+      await this.#options.reachability.sleep(Math.min(wait, this.msLeft), over);
       if (over.aborted) return true;
       if (this.msLeft === 0) return false;
-      wait = this.#retryPeriodMs;
+      wait = this.#options.retryPeriodMs;
       try {
-        const claim = await withTimeout(this.#clock, this.msLeft, over, (inner) =>
+        const claim = await withTimeout(this.#options.clock, this.msLeft, over, (inner) =>
           this.#lock.tryAcquireOrRenew(inner),
         );
         this.#options.onAnswer?.();
@@ -179,9 +175,9 @@ export class LeaderElector {
         this.#renew(claim.since);
       } catch (error) {
         wait /= TRIES_A_PERIOD_AFTER_FAILURE;
-        const now = this.#clock.monotonic();
+        const now = this.#options.clock.monotonic();
         if (over.aborted || now < tellFrom) continue;
-        tellFrom = now + this.#retryPeriodMs;
+        tellFrom = now + this.#options.retryPeriodMs;
         this.#options.onError?.(error);
       }
     }
@@ -190,7 +186,7 @@ export class LeaderElector {
   /** Returns whether the renewal, sent at `since`, was answered soon enough to be useful. */
   #renew(since: Moment): boolean {
     this.#renewedAt = since;
-    return longestSince(this.#clock, since) < this.#renewDeadlineMs;
+    return longestSince(this.#options.clock, since) < this.#options.renewDeadlineMs;
   }
 
   async #release(): Promise<void> {
@@ -198,7 +194,7 @@ export class LeaderElector {
     if (this.#options.releaseOnCancel === false) return;
     const signal = new AbortController().signal;
     try {
-      await withTimeout(this.#clock, this.#renewDeadlineMs, signal, (inner) =>
+      await withTimeout(this.#options.clock, this.#options.renewDeadlineMs, signal, (inner) =>
         this.#lock.release(inner),
       );
     } catch (error) {

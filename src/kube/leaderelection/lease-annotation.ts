@@ -4,7 +4,8 @@
 // costs one more read. The client limits the time of a request.
 import { ApiError } from "../rest/api-error.ts";
 import { holderOf, type Lease } from "./lease-record.ts";
-import type { LeaseClient } from "./lease-lock.ts";
+import type { LeaseClient } from "./elector-options.ts";
+import { existing } from "./lease-lock.ts";
 
 export type LeaseAnnotationOptions = {
   readonly client: LeaseClient;
@@ -32,7 +33,7 @@ export class LeaseAnnotation {
 
   /** Undefined if the annotation or the Lease does not exist. */
   async read(signal: AbortSignal): Promise<string | undefined> {
-    const lease = await this.#fetch(signal);
+    const lease = await existing(this.#options.client.get(signal));
     return lease && this.#valueOn(lease);
   }
 
@@ -42,7 +43,7 @@ export class LeaseAnnotation {
     signal: AbortSignal,
   ): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const lease = await this.#fetch(signal);
+      const lease = await existing(this.#options.client.get(signal));
       this.#checkHolder(lease);
       const before = lease && this.#valueOn(lease);
       const value = change(before);
@@ -66,15 +67,6 @@ export class LeaseAnnotation {
       kind: "conflict",
       reason: "another holder has it",
     });
-  }
-
-  async #fetch(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      return await this.#options.client.get(signal);
-    } catch (error) {
-      if (error instanceof ApiError && error.kind === "notFound") return undefined;
-      throw error;
-    }
   }
 
   #send(lease: Lease | undefined, value: string | undefined, signal: AbortSignal): Promise<Lease> {

@@ -4,38 +4,20 @@
 // release() frees the Lease only if the fetched Lease names us, and only in that version.
 // Does not loop, wait between attempts, or know what leading means: see leader-elector.ts.
 import equal from "fast-deep-equal";
-import { momentOf, type Clock, type Moment } from "../time/clock.ts";
+import { momentOf, type Moment } from "../time/clock.ts";
+import type { LeaderElectorOptions, LeaseClient } from "./elector-options.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
 import type { LeaseHolder, Lease } from "./lease-record.ts";
 import { compareVersions, LEASES, resourcePath } from "../rest/resource.ts";
 import { withTimeout } from "../time/deadline.ts";
 import type { ApiClient } from "../rest/api-client.ts";
 
-/**
- * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`, `conflict`,
- * `alreadyExists` or `throttled` if the server answered so, and with any other error otherwise.
- */
-export type LeaseClient = {
-  get(signal: AbortSignal): Promise<Lease>;
-  create(lease: Lease, signal: AbortSignal): Promise<Lease>;
-  update(lease: Lease, signal: AbortSignal): Promise<Lease>;
-};
-
-export type LeaseLockOptions = {
-  readonly client: LeaseClient;
-  readonly clock: Clock;
-  readonly identity: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
+export type LeaseLockOptions = LeaderElectorOptions & {
   readonly leaseDurationMs: number;
   /** Time limit of one request in ms. */
   readonly requestTimeoutMs: number;
   /** Called with the holder at each change of the record. */
   readonly onRecord: (holder: string) => void;
-  readonly onSlowPath: () => void;
-  /** The Lease, or its successor, was seen at a lower version than before. */
-  readonly onVersionWentBack: () => void;
 };
 
 /** The result of a claim: we hold the Lease, or another holder does. */
@@ -46,6 +28,16 @@ export type AcquireResult =
 /** The kind of a refusal by the server. See LeaseClient. */
 function leaseErrorKind(error: unknown): unknown {
   return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
+}
+
+/** The Lease, or undefined if the server answered that it does not exist. */
+export async function existing(reading: Promise<Lease>): Promise<Lease | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (leaseErrorKind(error) === "notFound") return undefined;
+    throw error;
+  }
 }
 
 /** The request was refused because the Lease had changed, so it was not carried out. */
@@ -101,7 +93,7 @@ export class LeaseLock {
         // request that has to succeed. If the write succeeded after all, the next attempt finds out.
         if (!isOutdated(error)) throw error;
         this.#own = undefined;
-        this.#options.onSlowPath();
+        this.#options.metrics?.slowPath();
       }
     }
     const lease = await this.#fetch(signal);
@@ -136,14 +128,10 @@ export class LeaseLock {
   }
 
   async #fetch(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      const lease = await this.#bounded(signal, (inner) => this.#options.client.get(inner));
-      this.#observe(lease);
-      return lease;
-    } catch (error) {
-      if (leaseErrorKind(error) === "notFound") return undefined;
-      throw error;
-    }
+    const { client } = this.#options;
+    const lease = await this.#bounded(signal, (inner) => existing(client.get(inner)));
+    if (lease !== undefined) this.#observe(lease);
+    return lease;
   }
 
   #create(signal: AbortSignal): Promise<AcquireResult> {
@@ -188,7 +176,7 @@ export class LeaseLock {
     const { resourceVersion } = lease.metadata;
     const before = this.#seenVersion;
     this.#seenVersion = resourceVersion;
-    if (compareVersions(resourceVersion, before) < 0) this.#options.onVersionWentBack();
+    if (compareVersions(resourceVersion, before) < 0) this.#options.onVersionWentBack?.();
     if (this.#record && equal(lease.spec, this.#record)) return;
     this.#record = lease.spec ?? {};
     this.#recordSeenAt = this.#options.clock.monotonic();

@@ -2,8 +2,8 @@
 // are not used. A Lease is live when it changes while we watch it for its own duration.
 // Promises: ends with the signal, and after a minute at most, whatever the Lease says.
 import { sleep, type Clock } from "../time/clock.ts";
-import { ApiError } from "../rest/api-error.ts";
-import type { LeaseClient } from "./lease-lock.ts";
+import type { LeaseClient } from "./elector-options.ts";
+import { existing } from "./lease-lock.ts";
 import type { Lease } from "./lease-record.ts";
 
 const LOOK_EVERY_MS = 1000;
@@ -20,8 +20,9 @@ export type LiveHolderOptions = {
 
 /** Returns the identity of a live holder. Undefined if there is no Lease, no holder or no renewal. */
 export async function liveHolder(options: LiveHolderOptions): Promise<string | undefined> {
-  const { clock, signal } = options;
-  const first = await read(options);
+  const { client, clock, signal } = options;
+  const read = (): Promise<Lease | undefined> => existing(client.get(signal));
+  const first = await read();
   const holder = first?.spec?.holderIdentity;
   if (!first || !holder) return undefined;
   const seconds = first.spec?.leaseDurationSeconds ?? 0;
@@ -30,19 +31,10 @@ export async function liveHolder(options: LiveHolderOptions): Promise<string | u
   const deadline = clock.monotonic() + lastsMs;
   while (clock.monotonic() < deadline && !signal.aborted) {
     await sleep(clock, LOOK_EVERY_MS, signal);
-    const seen = await read(options);
+    const seen = await read();
     if (!seen?.spec?.holderIdentity) return undefined;
     if (seen.metadata.resourceVersion !== first.metadata.resourceVersion)
       return seen.spec.holderIdentity;
   }
   return undefined;
-}
-
-async function read({ client, signal }: LiveHolderOptions): Promise<Lease | undefined> {
-  try {
-    return await client.get(signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === "notFound") return undefined;
-    throw error;
-  }
 }

@@ -6,7 +6,7 @@ import type { ApiClient } from "../rest/api-client.ts";
 import { createEventClient } from "../events/event-writer.ts";
 import type { EventClient } from "../events/event-writer.ts";
 import { createLeaseClient } from "../leaderelection/lease-lock.ts";
-import type { LeaseClient } from "../leaderelection/lease-lock.ts";
+import type { LeaseClient } from "../leaderelection/elector-options.ts";
 import { loadKubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { systemClock } from "../time/clock.ts";

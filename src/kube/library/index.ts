@@ -14,9 +14,13 @@ export { resourcePath } from "../rest/resource.ts";
 export type { KubeObject, Resource } from "../rest/resource.ts";
 
 export { Informer } from "../cache/informer.ts";
-export type { InformerMetrics, InformerOptions } from "../cache/informer-options.ts";
+export type {
+  InformerMetrics,
+  InformerOptions,
+  ReflectorLog,
+  ReflectorMetrics,
+} from "../cache/informer-options.ts";
 export type { EventHandler, HandlerRegistration } from "../cache/event-handlers.ts";
-export type { ReflectorLog, ReflectorMetrics } from "../cache/reflector-options.ts";
 export type { Store } from "../store/store.ts";
 export type { Stored } from "../store/stored.ts";
 export type { IndexFunction } from "../store/store-index.ts";
@@ -38,8 +42,8 @@ export type {
   LeaderCallbacks,
   LeaderElectorOptions,
   LeaderMetrics,
+  LeaseClient,
 } from "../leaderelection/elector-options.ts";
-export type { LeaseClient } from "../leaderelection/lease-lock.ts";
 export type { Lease, LeaseSpec } from "../leaderelection/lease-record.ts";
 
 export { EventRecorder } from "../events/event-recorder.ts";

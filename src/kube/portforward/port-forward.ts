@@ -9,6 +9,7 @@ import { CredentialCache } from "../kubeconfig/credentials.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { Transport } from "../connections/transport.ts";
 import type { Clock } from "../time/clock.ts";
+import { Deadline } from "../time/deadline.ts";
 
 export type ForwardedPort = {
   readonly namespace: string;
@@ -56,21 +57,14 @@ export async function forwardPort(
 }
 
 function opened(socket: WebSocket, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finish = (why?: string): void => {
-      timer.cancel();
-      signal.removeEventListener("abort", stop);
-      if (why === undefined) resolve();
-      else reject(new Error(`the port-forward ${why}`));
-    };
-    const stop = (): void => finish("was stopped");
-    const timer = clock.setTimeout(() => finish("was not answered in time"), OPEN_TIMEOUT_MS);
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop();
-    socket.addEventListener("open", () => finish());
-    socket.addEventListener("error", () => finish("was refused"));
-    socket.addEventListener("close", () => finish("was closed"));
-  });
+  const deadline = new Deadline(clock, OPEN_TIMEOUT_MS, signal);
+  return new Promise<void>((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`the port-forward ${why}`));
+    deadline.whenOver(() => fail(deadline.expired ? "was not answered in time" : "was stopped"));
+    socket.addEventListener("open", () => resolve());
+    socket.addEventListener("error", () => fail("was refused"));
+    socket.addEventListener("close", () => fail("was closed"));
+  }).finally(() => deadline.release());
 }
 
 class ForwardedStream extends Duplex {

@@ -10,7 +10,7 @@ import {
   type FailureCause,
 } from "./failure-cause.ts";
 import { ownWords, type OwnWords } from "./own-words.ts";
-import { isRecord } from "../json.ts";
+import { isRecord, parseJson } from "../json.ts";
 
 /** Every kind of failure of a request. The reaction depends on it. */
 export type ApiErrorKind =
@@ -179,7 +179,8 @@ function saysDenied(message: unknown): boolean {
 }
 
 /** The refusal comes from a webhook, so it shows nothing about the server or the client. */
-export function isWebhookDenial(body: unknown): boolean {
+export function isWebhookDenial(text = ""): boolean {
+  const body = parseJson(text);
   return isRecord(body) && saysDenied(body["message"]);
 }
 

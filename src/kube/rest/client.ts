@@ -4,7 +4,7 @@
 // starts before the time that they named is over. Bodies are always drained.
 // Does not promise to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
-import { header, isSuccess, parseJson, errorOf, bodyOf, type HttpResponse } from "./response.ts";
+import { header, isSuccess, errorOf, bodyOf, type HttpResponse } from "./response.ts";
 import type { ApiClient, ApiRequest, ApiStream } from "./api-client.ts";
 import { isWebhookDenial, type ApiError } from "./api-error.ts";
 import type { Clock } from "../time/clock.ts";
@@ -167,7 +167,7 @@ class HttpClient implements ApiClient {
   ): Promise<A> {
     const credentials = await this.#credentialsWithin(deadline);
     const first = await this.#dispatch(lane, means, request, credentials, deadline);
-    if (first.status !== 401 || isWebhookDenial(parseJson(first.text ?? ""))) return first;
+    if (first.status !== 401 || isWebhookDenial(first.text)) return first;
     this.#credentials.refused(credentials);
     const anew = await this.#credentialsWithin(deadline);
     return this.#dispatch(lane, means, request, anew, deadline);

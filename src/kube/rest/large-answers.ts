@@ -7,66 +7,43 @@
 export const LARGE_ANSWER_BYTES = 256 * 1024;
 const MOST_AT_ONCE = 2;
 
+/** The turn of one answer. */
+export type AnswerTurn = {
+  /** Whether the large answer may be read now. Otherwise `begin` is called later, when it may. */
+  take(begin: () => void): boolean;
+  /** The answer was decoded, or is not needed any more. */
+  release(): void;
+};
+
 export class LargeAnswers {
-  #free = MOST_AT_ONCE;
-  /** In order of arrival. */
-  readonly #waiting = new Set<AnswerTurn>();
+  readonly #reading = new Set<AnswerTurn>();
+  /** How each of the others begins, in order of arrival. */
+  readonly #waiting = new Map<AnswerTurn, () => void>();
 
   turn(): AnswerTurn {
-    return new AnswerTurn(this);
+    let isReleased = false;
+    const turn: AnswerTurn = {
+      take: (begin) => {
+        if (isReleased || this.#reading.has(turn)) return true;
+        if (this.#reading.size < MOST_AT_ONCE) this.#reading.add(turn);
+        else this.#waiting.set(turn, begin);
+        return this.#reading.has(turn);
+      },
+      release: () => {
+        isReleased = true;
+        this.#waiting.delete(turn);
+        if (this.#reading.delete(turn)) this.#beginNext();
+      },
+    };
+    return turn;
   }
 
-  /** @internal */
-  enter(turn: AnswerTurn): boolean {
-    if (this.#free > 0) {
-      this.#free--;
-      return true;
-    }
-    this.#waiting.add(turn);
-    return false;
-  }
-
-  /** @internal */
-  leave(turn: AnswerTurn, held: boolean): void {
-    this.#waiting.delete(turn);
-    if (!held) return;
+  #beginNext(): void {
     const [next] = this.#waiting;
-    if (!next) {
-      this.#free++;
-      return;
-    }
-    this.#waiting.delete(next);
-    next.begin();
-  }
-}
-
-/** The turn of one answer. */
-export class AnswerTurn {
-  readonly #answers: LargeAnswers;
-  #state: "small" | "waiting" | "reading" | "released" = "small";
-  #onBegin: () => void = () => {};
-
-  constructor(answers: LargeAnswers) {
-    this.#answers = answers;
-  }
-
-  /** Whether the large answer may be read now. Otherwise `begin` is called later, when it may. */
-  take(begin: () => void): boolean {
-    this.#onBegin = begin;
-    if (this.#state === "small") this.#state = this.#answers.enter(this) ? "reading" : "waiting";
-    return this.#state !== "waiting";
-  }
-
-  /** @internal */
-  begin(): void {
-    this.#state = "reading";
-    this.#onBegin();
-  }
-
-  /** The answer was decoded, or is not needed any more. */
-  release(): void {
-    const held = this.#state === "reading";
-    this.#state = "released";
-    this.#answers.leave(this, held);
+    if (!next) return;
+    const [turn, begin] = next;
+    this.#waiting.delete(turn);
+    this.#reading.add(turn);
+    begin();
   }
 }

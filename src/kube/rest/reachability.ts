@@ -4,6 +4,7 @@
 // sleeper. So a path that is always refused is not retried at the rate of the paths that work. Sends no request
 // of its own.
 import type { Clock } from "../time/clock.ts";
+import { Deadline } from "../time/deadline.ts";
 
 // The sleepers then wait at most about a second, so nothing is lost.
 const SHORTEST_OUTAGE_MS = 500;
@@ -74,8 +75,7 @@ export class Reachability {
    * woken by the end of an outage.
    */
   sleep(ms: number, signal: AbortSignal, deaf = false): Promise<boolean> {
-    const listen = (wake: () => void): (() => void) => (deaf ? () => {} : this.onBack(wake));
-    return this.#sleep(ms, signal, listen);
+    return this.#sleep(ms, signal, deaf ? undefined : this.#listeners);
   }
 
   /**
@@ -83,32 +83,22 @@ export class Reachability {
    * @internal
    */
   sleepUntilAnswered(ms: number, signal: AbortSignal): Promise<boolean> {
-    return this.#sleep(ms, signal, (wake) => {
-      this.#impatient.add(wake);
-      return () => void this.#impatient.delete(wake);
-    });
+    return this.#sleep(ms, signal, this.#impatient);
   }
 
-  #sleep(
-    ms: number,
-    signal: AbortSignal,
-    listen: (wake: () => void) => () => void,
-  ): Promise<boolean> {
+  #sleep(ms: number, signal: AbortSignal, wakers?: Set<() => void>): Promise<boolean> {
     return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve(false);
-        return;
-      }
-      const finish = (woken: boolean): void => {
-        timer.cancel();
-        forget();
-        signal.removeEventListener("abort", cancel);
-        resolve(woken);
+      const deadline = new Deadline(this.#clock, ms, signal);
+      const wake = (): void => {
+        resolve(true);
+        deadline.abort();
       };
-      const cancel = (): void => finish(false);
-      const timer = this.#clock.setTimeout(cancel, ms);
-      const forget = listen(() => finish(true));
-      signal.addEventListener("abort", cancel, { once: true });
+      wakers?.add(wake);
+      deadline.whenOver(() => {
+        wakers?.delete(wake);
+        deadline.release();
+        resolve(false);
+      });
     });
   }
 }

@@ -10,38 +10,19 @@ export type Resource = {
   readonly kind: string;
 };
 
-export const SECRETS: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
-export const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-};
-export const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-};
-export const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
-export const DEPLOYMENTS: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "deployments",
-  kind: "Deployment",
-};
-export const LEASES: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-};
-export const EVENTS: Resource = {
-  group: "events.k8s.io",
-  version: "v1",
-  plural: "events",
-  kind: "Event",
-};
+const resource = (group: string, version: string, plural: string, kind: string): Resource => ({
+  group,
+  version,
+  plural,
+  kind,
+});
+export const SECRETS = resource("", "v1", "secrets", "Secret");
+export const CONFIG_MAPS = resource("", "v1", "configmaps", "ConfigMap");
+export const NAMESPACES = resource("", "v1", "namespaces", "Namespace");
+export const PODS = resource("", "v1", "pods", "Pod");
+export const DEPLOYMENTS = resource("apps", "v1", "deployments", "Deployment");
+export const LEASES = resource("coordination.k8s.io", "v1", "leases", "Lease");
+export const EVENTS = resource("events.k8s.io", "v1", "events", "Event");
 
 /** For `accept` of one object: only its name and other metadata. */
 export const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -53,13 +34,11 @@ export const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=me
  * across all of them. Cluster-scoped resources take no namespace.
  */
 export function resourcePath(resource: Resource, namespace?: string, name?: string): string {
-  const root =
-    resource.group === ""
-      ? `/api/${resource.version}`
-      : `/apis/${resource.group}/${resource.version}`;
+  const { group, version, plural } = resource;
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const scope = namespace === undefined ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
   const object = name === undefined ? "" : `/${encodeURIComponent(name)}`;
-  return `${root}${scope}/${resource.plural}${object}`;
+  return `${root}${scope}/${plural}${object}`;
 }
 
 /** Includes the question mark. "" when nothing is set. */

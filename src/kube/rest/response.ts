@@ -1,5 +1,6 @@
 // Reads an HTTP answer: its bytes, its JSON, its headers, and why it cannot be used.
 import type { IncomingHttpHeaders } from "node:http";
+import { parseJson } from "../json.ts";
 import { inTurns } from "../time/turns.ts";
 import { narrow } from "../parsing/narrow.ts";
 import { parseInTurns } from "../parsing/parse-in-turns.ts";
@@ -51,15 +52,6 @@ export async function bodyOf(
   const value = await inTurns(parsedInTurns(narrow(text, keeps)));
   if (typeof value === "object" && value !== null) return value;
   throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
-}
-
-/** The parsed text. Undefined if it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Like parseJson, for a text that may be long. */

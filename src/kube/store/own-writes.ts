@@ -8,8 +8,8 @@ import { storeKey, type ObjectKey, type Stored } from "./stored.ts";
 export type OwnWrite<T> = ObjectKey & {
   /** The state according to the watch. Undefined if the watch knows no such object. */
   base: T | undefined;
-  /** The result of our write. Undefined after our DELETE. */
-  readonly object: T | undefined;
+  /** The result of our write, or the same version as it was read later. Undefined after our DELETE. */
+  object: T | undefined;
   readonly uid: string;
   /** The version in the write's answer. For a DELETE, the last version before it. */
   readonly version: string;
@@ -43,11 +43,6 @@ export class OwnWrites<T extends Stored> {
     // Deleted and set again, so that the map stays ordered by age.
     this.delete(write);
     this.#writes.set(storeKey(write), { ...write, at: this.#clock.monotonic() });
-  }
-
-  /** The same version, read anew. The entry keeps its age. */
-  replaceObject(write: OwnWrite<T>, object: T): void {
-    this.#writes.set(storeKey(write), { ...write, object });
   }
 
   delete(at: ObjectKey): void {

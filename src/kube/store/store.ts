@@ -111,7 +111,7 @@ export class Store<T extends Stored> {
     }
     const entry = this.#written.get(object);
     if (entry && sameVersion(entry.base, object)) entry.base = object;
-    if (entry && sameVersion(entry.object, object)) this.#written.replaceObject(entry, object);
+    if (entry && sameVersion(entry.object, object)) entry.object = object;
     this.#show(object, object);
   }
 

@@ -13,26 +13,6 @@ export type RateLimiter<K> = {
   numRequeues(key: K): number;
 };
 
-/** Failures by key, for the limiters that count them. */
-class Failures<K> {
-  readonly #counts = new Map<K, number>();
-
-  /** Counts one more and returns how many there were before. */
-  count(key: K): number {
-    const before = this.of(key);
-    this.#counts.set(key, before + 1);
-    return before;
-  }
-
-  of(key: K): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  forget(key: K): void {
-    this.#counts.delete(key);
-  }
-}
-
 /** Options of {@link exponentialRateLimiter}. */
 export type ExponentialOptions = {
   readonly clock: Pick<Clock, "random">;
@@ -47,15 +27,18 @@ export type ExponentialOptions = {
 /** base × 2^failures for each key separately, spread by the jitter. */
 export function exponentialRateLimiter<K>(options: ExponentialOptions): RateLimiter<K> {
   const { clock, baseMs = 5, maxMs = 300_000, jitter = 0.1 } = options;
-  const failures = new Failures<K>();
+  const failures = new Map<K, number>();
+  const countOf = (key: K): number => failures.get(key) ?? 0;
   const ceiling = maxMs / (1 + jitter);
   return {
     when(key) {
+      const before = countOf(key);
+      failures.set(key, before + 1);
       // 2 ** 1024 is Infinity, which the minimum limits.
-      const delay = Math.min(ceiling, baseMs * 2 ** failures.count(key));
+      const delay = Math.min(ceiling, baseMs * 2 ** before);
       return delay * (1 + jitter * (2 * clock.random() - 1));
     },
-    forget: (key) => failures.forget(key),
-    numRequeues: (key) => failures.of(key),
+    forget: (key) => void failures.delete(key),
+    numRequeues: countOf,
   };
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, type ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
 import { LeaseAnnotation } from "../../../src/kube/leaderelection/lease-annotation.ts";
-import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
 import type { Lease } from "../../../src/kube/leaderelection/lease-record.ts";
 
 const KEY = "example.com/note";

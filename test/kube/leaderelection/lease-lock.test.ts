@@ -3,10 +3,8 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
-import {
-  type LeaseClient,
-  createLeaseClient,
-} from "../../../src/kube/leaderelection/lease-lock.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
+import { createLeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
 import type { Lease } from "../../../src/kube/leaderelection/lease-record.ts";
 import { answer, bodyOf, serve } from "../../support/api-server/http-server.ts";
 import type { TestServer } from "../../support/api-server/http-server.ts";

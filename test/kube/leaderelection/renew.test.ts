@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LeaderElector, newIdentity } from "../../../src/kube/leaderelection/leader-elector.ts";
-import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
 import type { Lease } from "../../../src/kube/leaderelection/lease-record.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";

@@ -2,7 +2,7 @@
 import { sleep } from "../../../src/kube/time/clock.ts";
 import { LeaderElector } from "../../../src/kube/leaderelection/leader-elector.ts";
 import type { LeaderElectorOptions } from "../../../src/kube/leaderelection/elector-options.ts";
-import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
 import type { FakeClock } from "../time/fake-clock.ts";
 import { LeaseServer } from "./lease-server.ts";
 import { watched } from "./queue-takers.ts";

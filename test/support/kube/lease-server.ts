@@ -1,6 +1,6 @@
 // One Lease on an API server in memory: versions, optimistic locking, and faults on demand. Each
 // candidate of a test has its own client; a hung request is answered by nothing but its signal.
-import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
 import type { Lease, LeaseSpec } from "../../../src/kube/leaderelection/lease-record.ts";
 
 type Verb = "get" | "create" | "update";
