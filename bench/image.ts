@@ -21,9 +21,9 @@ function imageEnvironment(): NodeJS.Dict<string> {
   return parseEnv(lines.map(([, line = ""]) => line.replaceAll(" ", "\n")).join("\n"));
 }
 
-/** The image's own layer: what its Dockerfile copies into it. */
+/** The image's own layer: what its Dockerfile copies into it. The processes that this one starts take the same. */
 export function imageFolder(): string {
-  return (bundled ??= layOut("bundle", (folder) => {
+  return (process.env["BENCH_IMAGE_FOLDER"] ??= layOut("bundle", (folder) => {
     const layer = join(folder, "layer");
     npm("run", "bundle", "--", layer, join(folder, "maps"));
     const compile = ["--random-seed=1", "tools/bundle/compile.cjs", join(layer, "dist")];
@@ -45,7 +45,6 @@ export function unbundledCommand(): readonly string[] {
   return [...imageFlags(), join(unbundled, "bin/secretcast.js")];
 }
 
-let bundled: string | undefined;
 let unbundled: string | undefined;
 
 function imageFlags(): readonly string[] {

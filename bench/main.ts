@@ -4,6 +4,7 @@
 // a process of its own. A full run wants a machine with nothing else to do, and Linux.
 import { execFile } from "node:child_process";
 import { cpus, totalmem } from "node:os";
+import { imageFolder } from "./image.ts";
 import { BENCHES } from "./list.ts";
 import { wordsOf } from "../tools/words.ts";
 import { lineOf, missed, scoped, type Bench, type How } from "./scorecard.ts";
@@ -36,16 +37,19 @@ const AT_ONCE = 3;
 
 /** The number of those that ended with another exit code than 0. */
 async function runBeside(benches: readonly Bench[]): Promise<number> {
-  const left = benches.values();
+  // Once for all of them.
+  imageFolder();
   let failed = 0;
-  const lane = async (): Promise<void> => {
+  const lane = async (left: Iterable<Bench>): Promise<void> => {
     for (const { name } of left) {
       const { output, isGood } = await runApart(name);
       write(output);
       if (!isGood) failed++;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const shared = benches.filter(({ countsByTime }) => !countsByTime).values();
+  await Promise.all(Array.from({ length: AT_ONCE }, () => lane(shared)));
+  await lane(benches.filter(({ countsByTime }) => countsByTime));
   return failed;
 }
 

@@ -30,6 +30,13 @@ export type ScriptedWrite = {
 /** What a write of a Secret is answered with, other than success. */
 export type Refusal = { readonly status: number; readonly retryAfterS: number };
 
+/** What a list or a watch is asked of. */
+type Collection = {
+  readonly resource: string;
+  readonly kind: string;
+  readonly objects: () => Iterable<string>;
+};
+
 const CHUNK_BYTES = 256 * 1024;
 
 const KIND_OF: Readonly<Record<string, string>> = {
@@ -37,9 +44,8 @@ const KIND_OF: Readonly<Record<string, string>> = {
   configmaps: "ConfigMap",
   namespaces: "Namespace",
 };
-const COLLECTIONS: ReadonlySet<string> = new Set(
-  Object.keys(KIND_OF).map((plural) => `/api/v1/${plural}`),
-);
+/** Of all namespaces, or of one, which has no objects: the list of sources is looked for there. */
+const COLLECTION = new RegExp(`^/api/v1/(namespaces/[^/]+/)?(${Object.keys(KIND_OF).join("|")})$`);
 
 export class ScriptedServer {
   readonly kubeconfig: string;
@@ -111,13 +117,18 @@ export class ScriptedServer {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
-    const resource = pathname.slice(pathname.lastIndexOf("/") + 1);
     if (pathname.includes("/leases")) return this.#serveLease(request, response);
     if (request.method !== "GET") return this.#write(request, response, pathname);
-    if (COLLECTIONS.has(pathname)) {
-      if (searchParams.has("limit")) return this.#page(resource, searchParams, response);
-      if (searchParams.get("watch") !== "true") return this.#list(resource, response);
-      return this.#watch(resource, searchParams, response);
+    const [, ofOne, resource] = COLLECTION.exec(pathname) ?? [];
+    if (resource !== undefined) {
+      const asked: Collection = {
+        resource,
+        kind: KIND_OF[resource] ?? "",
+        objects: () => (ofOne === undefined ? this.#objects(resource) : []),
+      };
+      if (searchParams.has("limit")) return this.#page(asked, searchParams, response);
+      if (searchParams.get("watch") !== "true") return this.#list(asked, response);
+      return this.#watch(asked, searchParams, response);
     }
     const made = this.#made.get(pathname);
     json(response, made !== undefined || pathname === "/version" ? 200 : 404, made ?? "{}");
@@ -129,27 +140,30 @@ export class ScriptedServer {
     return Array.from(this.#script.namespaces, (name) => namespaceJson(name, 1));
   }
 
-  async #list(resource: string, response: ServerResponse): Promise<void> {
-    const kind = `${KIND_OF[resource] ?? ""}List`;
+  async #list({ kind, objects }: Collection, response: ServerResponse): Promise<void> {
     response.setHeader("content-type", "application/json");
     response.write(
-      `{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"${this.#version}"},"items":[`,
+      `{"kind":"${kind}List","apiVersion":"v1","metadata":{"resourceVersion":"${this.#version}"},"items":[`,
     );
     let first = true;
-    const separated = function* (objects: Iterable<string>): Iterable<string> {
-      for (const object of objects) {
+    const separated = function* (all: Iterable<string>): Iterable<string> {
+      for (const object of all) {
         yield first ? object : `,${object}`;
         first = false;
       }
     };
-    await pour(response, separated(this.#objects(resource)));
+    await pour(response, separated(objects()));
     response.end("]}");
   }
 
   /** Pages go on where the one before ended: none is made twice. */
-  async #page(resource: string, query: URLSearchParams, response: ServerResponse): Promise<void> {
+  async #page(
+    { kind, objects }: Collection,
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): Promise<void> {
     const token = query.get("continue") ?? "";
-    const rest = this.#rests.get(token) ?? this.#objects(resource)[Symbol.iterator]();
+    const rest = this.#rests.get(token) ?? objects()[Symbol.iterator]();
     this.#rests.delete(token);
     const items: string[] = [];
     let ended = false;
@@ -160,22 +174,24 @@ export class ScriptedServer {
     }
     const next = ended ? "" : String(this.nextVersion());
     if (next !== "") this.#rests.set(next, rest);
-    const kind = `${KIND_OF[resource] ?? ""}List`;
     const metadata = JSON.stringify({ resourceVersion: String(this.#version), continue: next });
-    const body = `{"kind":"${kind}","apiVersion":"v1","metadata":${metadata},"items":[${items.join(",")}]}`;
+    const body = `{"kind":"${kind}List","apiVersion":"v1","metadata":${metadata},"items":[${items.join(",")}]}`;
     json(response, 200, body);
   }
 
-  async #watch(resource: string, query: URLSearchParams, response: ServerResponse): Promise<void> {
+  async #watch(
+    { resource, kind, objects }: Collection,
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): Promise<void> {
     const initial = query.has("sendInitialEvents");
     const since = initial ? 0 : Number(query.get("resourceVersion"));
     response.setHeader("content-type", "application/json");
     response.flushHeaders();
-    const events = function* (objects: Iterable<string>): Iterable<string> {
-      for (const object of objects) yield eventLine("ADDED", object);
+    const events = function* (all: Iterable<string>): Iterable<string> {
+      for (const object of all) yield eventLine("ADDED", object);
     };
-    if (initial) await pour(response, events(this.#objects(resource)));
-    const kind = KIND_OF[resource] ?? "";
+    if (initial) await pour(response, events(objects()));
     if (initial)
       response.write(
         `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"${this.#version}","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,

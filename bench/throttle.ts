@@ -18,6 +18,7 @@ const WRITE_MS = 250;
 export const throttle: Bench = {
   name: "throttle",
   about: "429 with Retry-After in a fan-out: obeyed, fewer at a time, and all copies in the end",
+  countsByTime: true,
   async run(how) {
     const count = how.quick ? 700 : 1000;
     const server = await ScriptedServer.start(how, {
