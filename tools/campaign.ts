@@ -4,9 +4,8 @@
 //
 // --actors script, as `npm run chaos`: random scripts of users, tenants, faults and restarts. In memory on a
 // fake clock, or by --server real (--cluster) on a control plane that is started here, in real time. Of a
-// script that fails, one that was made short is printed. --runs N: so many scripts. --jobs N: so many
-// processes, each with seeds of its own. --failed: first every seed that ever failed. --draw N: what a seed
-// means; an older one for a seed that failed by that.
+// script that fails, one that was made short is printed. --runs N: so many scripts. --failed: first every
+// seed that ever failed. --draw N: what a seed means; an older one for a seed that failed by that.
 //
 // --actors users, as `npm run soak`: the program as a process, so many changes a second (--rate 5) and random
 // faults. By --server sandbox on an API server in memory, for --minutes; by --server real, for --hours, also
@@ -16,12 +15,9 @@
 // --actors tenant, as `npm run hostile`: the program as a process on a real API server, among honest users, a
 // tenant that attacks, and faults. --steps N: at most so many steps. --only TEXT,TEXT: the attacks and faults
 // whose names hold one of these. The same seed gives the same settings, attacks and faults.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { chaos, replay } from "../test/campaign/chaos.ts";
 import { hostile } from "../test/campaign/hostile.ts";
 import { drawSoak } from "../test/campaign/judges/charts.ts";
@@ -44,7 +40,6 @@ const { values } = wordsOf(import.meta.filename, {
     seed: { type: "string" },
     draw: { type: "string", default: String(NEWEST_DRAW) },
     runs: { type: "string", default: "Infinity" },
-    jobs: { type: "string", default: "1" },
     failed: { type: "boolean", default: false },
     rate: { type: "string", default: "5" },
     folder: { type: "string" },
@@ -62,7 +57,6 @@ const SERVERS: Readonly<Record<string, readonly string[]>> = {
 };
 const IMAGES = join(import.meta.dirname, "../docs/images");
 const MOST_SEED = 1e9;
-const SEEDS_A_JOB = 100_000;
 
 // Faults make errors by the thousand, and nobody reads where each was made.
 if (values.actors === "script") Error.stackTraceLimit = 1;
@@ -90,21 +84,9 @@ function scripts() {
 }
 
 async function scriptsInMemory(): Promise<boolean> {
-  const [options, jobs] = [scripts(), whole("jobs", values.jobs, 1)];
+  const options = scripts();
   // The older ones first: whoever broke what was right once need not wait.
-  if (values.failed && !(await replay(FAILED_SEEDS, print))) return false;
-  if (jobs === 1) return chaos(options);
-  const ends = Array.from({ length: jobs }, async (_, job) => {
-    const { draw, runs } = options;
-    const own = { minutes, draw, runs, seed: seed + job * SEEDS_A_JOB };
-    const flags = Object.entries(own).map(([flag, value]) => `--${flag}=${value}`);
-    const args = [fileURLToPath(import.meta.url), ...flags];
-    const [code] = (await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit")) as [
-      number | null,
-    ];
-    return code === 0;
-  });
-  return (await Promise.all(ends)).every(Boolean);
+  return (!values.failed || (await replay(FAILED_SEEDS, print))) && chaos(options);
 }
 
 async function scriptsOn(assets: string): Promise<number> {

@@ -1,5 +1,5 @@
 // Every seed that ever failed, and by which draw it says what it said then (draw.ts): CI plays each of them
-// before two minutes of new ones. A newcomer is one line here, when its cause is mended; its shrunk
+// before new ones. A newcomer is one line here, when its cause is mended; its shrunk
 // script goes to found.test.ts. Seeds of before draw 1 say something else today: of those only the
 // shrunk scripts are left.
 
