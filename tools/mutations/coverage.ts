@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { offsetOf, type Place } from "./places.ts";
+import { isMutated, offsetOf, type Place } from "./places.ts";
 import { run } from "./test-run.ts";
 
 type Ranges = readonly (readonly [start: number, end: number, ran: boolean])[];
@@ -68,7 +68,7 @@ export class Coverage {
       const { result } = JSON.parse(readFileSync(join(folder, name), "utf8")) as Report;
       for (const { url, functions } of result) {
         const file = url.startsWith("file:") ? fileURLToPath(url).slice(this.#root.length + 1) : "";
-        if (!/^src\/(core|writes)\//.test(file)) continue;
+        if (!isMutated(file)) continue;
         const known = (files[file] ??= { hash: hashOf(join(this.#root, file)), runs: [] });
         known.runs.push(
           functions.flatMap(({ ranges }) =>

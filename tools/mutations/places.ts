@@ -49,6 +49,9 @@ const CHANGES: readonly (readonly [RegExp, (found: string) => string])[] = [
 const NO_CODE =
   /^(\/\/|\/?\*|import |export (?:declare |type )|type |\| |readonly |\}(?! else)|[`"'])/;
 
+export const isMutated = (file: string): boolean =>
+  ROOMS.some((room) => file.startsWith(`${room}/`));
+
 export function filesIn(root: string, folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
