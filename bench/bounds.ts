@@ -1,6 +1,5 @@
 // Memory under the limit that the manifests set, whatever is written: the process must live, and every
-// copy be right. On the sandbox, which keeps all that is written and answers as the real server does;
-// a million copies on a server that streams them.
+// copy be right. On the sandbox, which keeps all that is written and answers as the real server does.
 import { setTimeout as delay } from "node:timers/promises";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,9 +11,7 @@ import { startSandbox } from "../src/sandbox/server.ts";
 import { Api } from "../test/support/scenes/api.ts";
 import { eventually } from "../test/support/time/eventually.ts";
 import { inParallel, numbered } from "./cluster.ts";
-import { both, copies, sources } from "./population.ts";
 import { Program } from "./program.ts";
-import { ScriptedServer } from "./scripted-server.ts";
 import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
 
 const LIMIT_MIB = 384;
@@ -22,17 +19,12 @@ const KIB = 1024;
 const TO = "secretcast.io/to";
 const CONCURRENCY = 8;
 
-const PARTS: Readonly<Record<string, Part>> = {
-  million,
-  pulling,
-  large,
-  wide,
-};
+const PARTS: Readonly<Record<string, Part>> = { pulling, large, wide };
 
 export const bounds: Bench = {
   name: "bounds",
   parts: Object.keys(PARTS),
-  about: "memory under 384 MiB, whatever is written; a million copies under 512 MiB",
+  about: "memory under 384 MiB, whatever is written",
   run: (how) => runParts(how, PARTS),
 };
 
@@ -63,29 +55,10 @@ async function settled(program: Program, state: string, count: number): Promise<
   await eventually(`${count} places are ${state}`, converged, 900_000);
 }
 
-function judge(how: How, name: string, program: Program, limit = LIMIT_MIB): void {
+function judge(how: How, name: string, program: Program): void {
   const { rssMiB, peakMiB } = program.memory;
   how.say(`${name}: ${rssMiB.toFixed(0)} MiB now`);
-  how.figure(`RSS at the peak, ${name}`, peakMiB, "MiB", { atMost: limit });
-}
-
-async function million(how: How): Promise<void> {
-  const count = how.quick ? 10 : 1000;
-  const targets = numbered("team", 1000);
-  const script = {
-    namespaces: ["shared", ...targets],
-    secrets: () => both(sources(count, "team-*"), copies(targets, count)),
-  };
-  const server = await ScriptedServer.start(how, script);
-  const program = new Program(how, server.kubeconfig, {
-    "source-namespaces": "shared",
-    resync: "2s",
-  });
-  await program.readyMs(600_000);
-  await settled(program, "current", count * targets.length);
-  await delay(how.quick ? 500 : 10_000);
-  judge(how, `${count * targets.length} copies`, program, 512);
-  how.count("writes", server.writes.length, { atMost: 0 });
+  how.figure(`RSS at the peak, ${name}`, peakMiB, "MiB", { atMost: LIMIT_MIB });
 }
 
 /** Tenants' Secrets that pull from nowhere, with data and with text. */

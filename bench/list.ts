@@ -17,7 +17,6 @@ import { requests } from "./requests.ts";
 import { restarts } from "./restarts.ts";
 import { scale } from "./scale.ts";
 import type { Bench } from "./scorecard.ts";
-import { start } from "./start.ts";
 import { storm } from "./storm.ts";
 import { throttle } from "./throttle.ts";
 import { transport } from "./transport.ts";
@@ -33,7 +32,6 @@ export const BENCHES: readonly Bench[] = [
   memory,
   bounds,
   storm,
-  start,
   throttle,
   pressure,
   overload,

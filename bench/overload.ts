@@ -3,6 +3,8 @@
 // converge, is the Lease kept, what does the process hold, and how long does a fresh namespace wait.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../src/kube/time/clock.ts";
+import { TokenBucket } from "../src/kube/time/token-bucket.ts";
 import { controllerToken } from "../test/support/api-server/account.ts";
 import { startFaultProxy, type FaultProxy } from "../test/support/api-server/fault-proxy.ts";
 import { field, openHttp } from "../test/support/api-server/http.ts";
@@ -18,13 +20,12 @@ import {
   RENEW_DEADLINE_S,
   type RealCluster,
 } from "./cluster.ts";
-import { CopiesSeen, freshFigures, FreshNamespaces, freshOnScript } from "./fresh-namespaces.ts";
+import { freshFigures, FreshNamespaces } from "./fresh-namespaces.ts";
 import { freshNamespace, watchCopies } from "./fresh.ts";
-import { sources } from "./population.ts";
 import { Program } from "./program.ts";
-import { ScriptedServer } from "./scripted-server.ts";
+import { fan } from "./scale.ts";
+import type { Refusal } from "./scripted-server.ts";
 import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
-import { TokenBucket } from "./token-bucket.ts";
 
 const RETRY_AFTER_S = 1;
 const GIB = 2 ** 30;
@@ -41,9 +42,19 @@ type Load = {
   readonly refuses: (writes: boolean) => boolean;
 };
 
-const PARTS: Readonly<Record<string, Part>> = { half, limited, scripted };
+const PARTS: Readonly<Record<string, Part>> = {
+  half: (how) => halfRefused(how, how.quick ? [2, 10] : [20, 500]),
+  limited,
+  scripted,
+};
 /** Takes an hour, and is asked for by name. */
-const LARGE: Readonly<Record<string, Part>> = { large };
+const LARGE: Readonly<Record<string, Part>> = {
+  large: (how) =>
+    halfRefused(how, how.quick ? [2, 10] : [200, 2000], {
+      limitMiB: 512,
+      patienceMs: 4 * 3_600_000,
+    }),
+};
 
 export const overload: Bench = {
   name: "overload",
@@ -52,35 +63,23 @@ export const overload: Bench = {
   run: (how) => runParts(how, how.parts.length > 0 ? { ...PARTS, ...LARGE } : PARTS),
 };
 
-async function half(how: How): Promise<void> {
+async function halfRefused(
+  how: How,
+  [sources, namespaces]: readonly [sources: number, namespaces: number],
+  more: Pick<Load, "limitMiB" | "patienceMs"> = {},
+): Promise<void> {
   const chance = seeded(18);
-  await overloaded(how, {
-    name: "half of all requests",
-    sources: how.quick ? 2 : 20,
-    namespaces: how.quick ? 10 : 500,
-    refuses: () => chance() < 0.5,
-  });
-}
-
-async function large(how: How): Promise<void> {
-  const chance = seeded(18);
-  await overloaded(how, {
-    name: "half of all requests",
-    sources: how.quick ? 2 : 200,
-    namespaces: how.quick ? 10 : 2000,
-    limitMiB: 512,
-    patienceMs: 4 * 3_600_000,
-    refuses: () => chance() < 0.5,
-  });
+  const refuses = (): boolean => chance() < 0.5;
+  await overloaded(how, { name: "half of all requests", sources, namespaces, refuses, ...more });
 }
 
 async function limited(how: How): Promise<void> {
-  const bucket = new TokenBucket(100, 20);
+  const bucket = new TokenBucket({ clock: systemClock, perSecond: 100, burst: 20 });
   await overloaded(how, {
     name: "above 100 writes a second",
     sources: how.quick ? 2 : 10,
     namespaces: how.quick ? 50 : 1000,
-    refuses: (writes) => writes && !bucket.take(performance.now()),
+    refuses: (writes) => writes && !bucket.tryTake(),
   });
 }
 
@@ -188,41 +187,18 @@ async function etcdBytes(cluster: RealCluster): Promise<number> {
 
 /** 50 sources for 2,000 namespaces, on a server that is fast enough for them. */
 async function scripted(how: How): Promise<void> {
-  const [count, namespaces] = how.quick ? [5, 40] : [50, 2000];
-  const server = await ScriptedServer.start(how, {
-    namespaces: ["shared", ...numbered("team", namespaces)],
-    secrets: () => sources(count, "team-*,fresh-*"),
-  });
-  const bucket = new TokenBucket(2000, 200);
-  server.refuse = () =>
-    bucket.take(performance.now()) ? undefined : { status: 429, retryAfterS: RETRY_AFTER_S };
-  const seen = new CopiesSeen(server);
-  const program = new Program(how, server.kubeconfig, LEADER_FLAGS, LIMIT_MIB);
-  await program.said("leading");
-  const began = performance.now();
-  const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
-  const wanted = count * namespaces;
-  await seen.until(wanted, program, PATIENCE_MS);
-  const seconds = (performance.now() - began) / 1000;
-  const waits = await fresh.stop();
-  how.say(`${count} sources, ${namespaces} namespaces, at most 2,000 writes a second are taken`);
-  how.count("copies made", seen.made, { atLeast: wanted, atMost: wanted });
+  const [sources, namespaces] = how.quick ? [5, 40] : [50, 2000];
+  const bucket = new TokenBucket({ clock: systemClock, perSecond: 2000, burst: 200 });
+  const refuse = (): Refusal | undefined =>
+    bucket.tryTake() ? undefined : { status: 429, retryAfterS: RETRY_AFTER_S };
+  how.say("at most 2,000 writes a second are taken");
+  const { program, seen } = await fan(how, { sources, namespaces, limitMiB: LIMIT_MIB, refuse });
   how.count("written again", seen.again, { atMost: 0 });
   const cut = await program.metric("secretcast_write_failures_total", 'cause="deadline"');
   how.figure("writes cut off, because others waited", cut, "");
   how.figure("found made when tried again", seen.taken, "");
-  how.figure("copies/s", wanted / seconds, "1/s");
-  how.figure(
-    "writes answered 429",
-    seen.refused / (seen.refused + seen.made + seen.taken),
-    "of all",
-  );
-  how.figure("longest between two renewals", server.longestLeaseGapMs / 1000, "s", {
-    atMost: RENEW_DEADLINE_S,
-  });
-  freshFigures(how, waits);
-  const { peakMiB } = program.memory;
-  how.figure("RSS at the peak", peakMiB, "MiB", { atMost: LIMIT_MIB });
+  const all = seen.refused + seen.made + seen.taken;
+  how.figure("writes answered 429", seen.refused / all, "of all");
 }
 
 async function proxyBefore(how: How, cluster: RealCluster): Promise<FaultProxy> {

@@ -17,7 +17,13 @@ import {
   type FloodAccount,
   type WithoutSeat,
 } from "../test/support/api-server/pressure.ts";
-import { FLAGS, numbered, realCluster, RENEW_DEADLINE_S, type RealCluster } from "./cluster.ts";
+import {
+  LEADER_FLAGS,
+  numbered,
+  realCluster,
+  RENEW_DEADLINE_S,
+  type RealCluster,
+} from "./cluster.ts";
 import { Program } from "./program.ts";
 import { scoped, type Bench, type How } from "./scorecard.ts";
 
@@ -43,11 +49,7 @@ export const pressure: Bench = {
     await prioritizeLease(access, admin, token);
     const account = await floodAccount(access, admin, "flood");
     how.after(() => account.remove());
-    const controller = new Program(how, cluster.kubeconfig, {
-      ...FLAGS,
-      "leader-elect": "true",
-      "lease-namespace": "secretcast",
-    });
+    const controller = new Program(how, cluster.kubeconfig, LEADER_FLAGS);
     await controller.said("leading");
     const stage = { cluster, account, controller, places };
     await refused(how, stage);
@@ -67,14 +69,12 @@ async function refused(how: How, stage: Stage): Promise<void> {
   await copied(stage, places);
   const { ours, bulk, renewals } = answers;
   how.say(`${bulk.refused} of ${bulk.sent} requests of the flood were refused`);
-  const count = (name: string, value: number, bound: { atLeast: number } | { atMost: number }) =>
-    how.count(name, value, { ...bound });
   const share = (name: string, { sent, refused: no }: Flood["bulk"]): void =>
     how.figure(name, (100 * no) / sent, "%", { atLeast: 50, exact: true });
   share("refused: requests of the flood", bulk);
   share("refused: renewals of a Lease without priority", renewals);
-  count("refused: writes of ours", ours.get("secrets") ?? 0, { atLeast: 1 });
-  count("refused: renewals of ours", ours.get("leases") ?? 0, { atMost: 0 });
+  how.count("refused: writes of ours", ours.get("secrets") ?? 0, { atLeast: 1 });
+  how.count("refused: renewals of ours", ours.get("leases") ?? 0, { atMost: 0 });
   how.figure(
     "refused: from the end of the pressure to the last copy",
     (performance.now() - ended) / 1000,

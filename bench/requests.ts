@@ -2,7 +2,7 @@
 // a changed source and no read; from a controller with nothing to do its watches and its lease alone.
 import { setTimeout as delay } from "node:timers/promises";
 import { auditMark, requestsSince, shown, sumOf } from "./audit.ts";
-import { calm, FLAGS, numbered, realCluster } from "./cluster.ts";
+import { calm, LEADER_FLAGS, numbered, realCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import type { Bench } from "./scorecard.ts";
 
@@ -18,11 +18,7 @@ export const requests: Bench = {
     await cluster.createNamespaces(numbered("team", count));
     await cluster.publish("first", "team-*");
     await calm();
-    const controller = new Program(how, cluster.kubeconfig, {
-      ...FLAGS,
-      "leader-elect": "true",
-      "lease-namespace": "secretcast",
-    });
+    const controller = new Program(how, cluster.kubeconfig, LEADER_FLAGS);
     await controller.said("synced");
     await delay(2000);
     const before = auditMark(cluster);

@@ -1,10 +1,10 @@
 // 10,000 updates of foreign Secrets a second, and in the midst of them namespaces that want a copy.
 import { setTimeout as delay } from "node:timers/promises";
 import { FLAGS, numbered } from "./cluster.ts";
+import { CopiesSeen, freshOnScript } from "./fresh-namespaces.ts";
 import { both, foreign, foreignSecret, sources } from "./population.ts";
 import { Program } from "./program.ts";
-import { eventLine, namespaceJson, ScriptedServer } from "./scripted-server.ts";
-import { eventually } from "../test/support/time/eventually.ts";
+import { eventLine, ScriptedServer } from "./scripted-server.ts";
 import { median, type Bench } from "./scorecard.ts";
 
 const A_SECOND = 10_000;
@@ -22,11 +22,12 @@ export const storm: Bench = {
       namespaces,
       secrets: () => both(sources(1, "team-*"), foreign(namespaces, FOREIGN)),
     });
+    const seen = new CopiesSeen(server);
     const program = new Program(how, server.kubeconfig, FLAGS);
     await program.said("started worker");
     await delay(1000);
     await program.metric(LAG); // each reading begins a new measurement
-    const calm = await freshNamespaces(server, "calm", how.quick ? 3 : 9);
+    const calm = await freshNamespaces(server, seen, "calm", how.quick ? 3 : 9);
     const calmLagMs = 1000 * (await program.metric(LAG));
     const storming = { on: true, sent: 0 };
     const blowing = blow(server, namespaces, storming);
@@ -35,7 +36,7 @@ export const storm: Bench = {
     const [cpu, began, sent] = [program.cpuMs, performance.now(), storming.sent];
     const stormy: number[] = [];
     while (performance.now() - began < seconds * 1000)
-      stormy.push(...(await freshNamespaces(server, `storm-${stormy.length}`, 1)));
+      stormy.push(...(await freshNamespaces(server, seen, `storm-${stormy.length}`, 1)));
     const took = performance.now() - began;
     const [used, events] = [program.cpuMs - cpu, storming.sent - sent];
     const lagMs = 1000 * (await program.metric(LAG));
@@ -78,17 +79,13 @@ async function blow(
 /** Milliseconds from telling of a namespace until the write of its copy came in, one by one. */
 async function freshNamespaces(
   server: ScriptedServer,
+  { firstAt }: CopiesSeen,
   base: string,
   count: number,
 ): Promise<readonly number[]> {
   const took: number[] = [];
   for (const name of numbered(`team-${base}`, count)) {
-    const began = performance.now();
-    server.emit("namespaces", eventLine("ADDED", namespaceJson(name, server.nextVersion())));
-    const write = await eventually("the copy comes", () =>
-      server.writes.find(({ what }) => what.includes(`/${name}/`)),
-    );
-    took.push(write.at - began);
+    took.push(await freshOnScript(server, name, firstAt));
     await delay(100);
   }
   return took;

@@ -46,6 +46,10 @@ export function runWords(kubeconfig: string, flags: FlagValues): readonly string
 export type Spawning = {
   /** Words after the path of Node, before `run`. */
   readonly command?: readonly string[];
+  /** A program with its words that starts Node, in its own place. */
+  readonly under?: readonly string[];
+  /** Called when a line of the log is there. */
+  readonly onLog?: () => void;
   /** Hears each line of both its outputs as it comes; otherwise its standard error is ours. */
   readonly onLine?: (line: string) => void;
 };
@@ -55,9 +59,11 @@ export function spawnController(
   t: Ending,
   kubeconfig: string,
   flags: FlagValues,
-  { command = ["bin/secretcast.js"], onLine }: Spawning = {},
+  { command = ["bin/secretcast.js"], under = [], onLog, onLine }: Spawning = {},
 ): ControllerProcess {
-  const child = spawn(process.execPath, [...command, ...runWords(kubeconfig, flags)], {
+  const words = [...under, process.execPath, ...command, ...runWords(kubeconfig, flags)];
+  const [program = "", ...args] = words;
+  const child = spawn(program, args, {
     stdio: ["ignore", "pipe", onLine ? "pipe" : "inherit"],
   });
   const { pid } = child;
@@ -67,6 +73,7 @@ export function spawnController(
   const log: unknown[] = [];
   createInterface(child.stdout).on("line", (line) => {
     log.push(JSON.parse(line));
+    onLog?.();
     onLine?.(line);
   });
   if (child.stderr && onLine) createInterface(child.stderr).on("line", onLine);
