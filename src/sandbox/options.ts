@@ -2,6 +2,7 @@
 import type { RequestTarget } from "./http/routes.ts";
 import type { Json } from "./storage/object.ts";
 import type { Schedule } from "./storage/schedule.ts";
+import type { WatchEnding } from "./verbs/watch.ts";
 
 export type SandboxOptions = {
   /** 0 (the default): any free port. */
@@ -38,9 +39,6 @@ export type SeenRequest = {
   readonly target: RequestTarget | undefined;
   readonly watch: boolean;
 };
-
-/** How a watch ends by itself: after so many events, without bookmarks. */
-export type WatchEnding = { readonly watch: "cut" | "expire"; readonly afterEvents: number };
 
 /** An answer that replaces the real one, or the end of a watch. "reset" closes the connection. */
 export type Injected =

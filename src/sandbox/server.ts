@@ -5,22 +5,17 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readInclude, showBookmark, showObject } from "./http/representation.ts";
+import { readInclude } from "./http/representation.ts";
 import type { Representation } from "./http/representation.ts";
 import { isAccessReview, reviewAccess } from "./http/access-review.ts";
 import { loadObjects } from "./load.ts";
 import { negotiate } from "./http/negotiation.ts";
 import { initialNamespaces, NamespaceController } from "./kinds/namespace-controller.ts";
 import type { JsonObject } from "./storage/object.ts";
-import type {
-  Injected,
-  LoggedRequest,
-  SandboxOptions,
-  SeenRequest,
-  WatchEnding,
-} from "./options.ts";
+import type { Injected, LoggedRequest, SandboxOptions, SeenRequest } from "./options.ts";
 import { servedKinds } from "./kinds/shallow-kinds.ts";
 import type { ServedResource } from "./kinds/resources.ts";
+import type { VerbRequest } from "./verbs/call.ts";
 import { perform } from "./verbs/verbs.ts";
 import { route } from "./http/routes.ts";
 import type { RequestTarget } from "./http/routes.ts";
@@ -28,8 +23,7 @@ import { StatusError, expired, internal } from "./storage/status.ts";
 import { inRealTime, type Schedule } from "./storage/schedule.ts";
 import { Storage } from "./storage/storage.ts";
 import { isWatch, watchRequest } from "./verbs/watch-params.ts";
-import { WatchConnection } from "./verbs/watch.ts";
-import type { WatchRequest } from "./verbs/watch.ts";
+import { WatchConnection, type WatchEnding } from "./verbs/watch.ts";
 import { readAll, send, sendUnnamed } from "./http/http.ts";
 
 type Hook = (request: SeenRequest) => Injected | undefined | Promise<Injected | undefined>;
@@ -174,7 +168,10 @@ export class Sandbox {
         log(injected.status);
         send(response, injected.status, injected.body ?? "", injected.headers);
       } else {
-        const call = { method, pathname, query, body, request, watch, ending: injected };
+        const contentType = request.headers["content-type"] ?? "";
+        const asked = { method, query, body, contentType, userAgent };
+        const { accept } = request.headers;
+        const call = { request: asked, pathname, accept, watch, ending: injected };
         await this.#dispatch(call, response, log);
       }
     } catch (error) {
@@ -187,39 +184,28 @@ export class Sandbox {
   }
 
   async #dispatch(call: Incoming, response: ServerResponse, log: Log): Promise<void> {
-    const { method, pathname, query, body, request } = call;
+    const { request, pathname, accept } = call;
+    const { method, query } = request;
     const rows = this.#kinds();
     const target = route(pathname, rows);
     if (isAccessReview(method, pathname)) {
-      const review = await reviewAccess(body, request.headers["content-type"] ?? "");
+      const review = await reviewAccess(request.body, request.contentType);
       log(send(response, 201, review));
       return;
     }
     if (target === undefined) {
-      const { accept } = request.headers;
       log(sendUnnamed({ method, path: pathname, accept }, response, rows));
       return;
     }
-    const form = negotiate(request.headers.accept);
-    const view = { resource: target.resource, form, include: readInclude(query), now: this.#now };
+    const { resource } = target;
+    const now = this.#now;
+    const view = { resource, form: negotiate(accept), include: readInclude(query), now };
     if (call.watch) {
       this.#watch(target, query, view, response, call.ending);
       log(200);
       return;
     }
-    const answer = await perform({
-      storage: this.#storage,
-      now: this.#now,
-      target,
-      view,
-      request: {
-        method,
-        query,
-        body,
-        contentType: request.headers["content-type"] ?? "",
-        userAgent: request.headers["user-agent"] ?? "",
-      },
-    });
+    const answer = await perform({ storage: this.#storage, now, target, view, request });
     log(answer.code);
     const warnings = (answer.warnings ?? []).map((text) => `299 - ${JSON.stringify(text)}`);
     send(response, answer.code, answer.body, warnings.length > 0 ? { warning: warnings } : {});
@@ -232,16 +218,9 @@ export class Sandbox {
     response: ServerResponse,
     ending: WatchEnding | undefined,
   ): void {
-    const wanted = watchRequest(target.resource, target.namespace, query);
-    const request: WatchRequest = {
-      ...wanted,
-      quietBookmarkMs: this.#quietBookmarkMs,
-      now: this.#now,
-      schedule: this.#schedule,
-      ending,
-      show: (object, first) => showObject(view, object, first),
-      showBookmark: (version, annotations) => showBookmark(view, version, annotations),
-    };
+    const wanted = watchRequest(target, query);
+    const [quietBookmarkMs, schedule] = [this.#quietBookmarkMs, this.#schedule];
+    const request = { ...wanted, quietBookmarkMs, schedule, ending, view };
     const watch = new WatchConnection(this.#storage, request, response);
     this.#watches.add(watch);
     response.on("close", () => this.#watches.delete(watch));
@@ -252,11 +231,9 @@ export class Sandbox {
 type Log = (code: number) => void;
 
 type Incoming = {
-  readonly method: string;
+  readonly request: VerbRequest;
   readonly pathname: string;
-  readonly query: URLSearchParams;
-  readonly body: Buffer;
-  readonly request: IncomingMessage;
+  readonly accept: string | undefined;
   readonly watch: boolean;
   readonly ending: WatchEnding | undefined;
 };

@@ -1,9 +1,11 @@
 // Implements `secretcast sandbox`: an in-memory Kubernetes API with an example, and the real controller
 // connected by a kubeconfig, with the flags of `run` that apply there. It prints copies as they are made,
 // then a table, then commands to try.
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Outcome } from "../../controller/writes/outcome.ts";
 import { readConfig, type Config, type FlagValues } from "../../controller/settings/config.ts";
 import { readPlannerSettings } from "../../controller/settings/planner-settings.ts";
@@ -132,7 +134,11 @@ async function demonstrate(
     },
   });
   try {
-    await Promise.race([firstTime, running, timeout(either)]);
+    await Promise.race([
+      firstTime,
+      running,
+      delay(CONVERGE_MS, undefined, { signal: either }).catch(() => undefined),
+    ]);
     // The example's promises only hold without flags.
     if (Object.keys(flags).length === 0) wrong = await checkExample(client);
     stdout.write(`\n${await tableOf(client)}`);
@@ -148,21 +154,8 @@ async function demonstrate(
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
-
-function timeout(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, CONVERGE_MS);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 function lineOf(outcome: Outcome): string {

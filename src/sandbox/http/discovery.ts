@@ -26,10 +26,6 @@ function groupsOf(rows: Rows): readonly string[] {
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-function verbsOf(resource: ServedResource): readonly string[] {
-  return resource === namespaces ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
-}
-
 /** The answer to a discovery path. Undefined for any other path. */
 export function discover(path: string, aggregated: boolean, rows: Rows): JsonObject | undefined {
   const groups = groupsOf(rows);
@@ -110,37 +106,42 @@ function entry(row: ServedResource): JsonObject {
     singularName: row.singular,
     namespaced: row.namespaced,
     kind: row.kind,
-    verbs: verbsOf(row),
-    ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
-    ...(row.categories && row.categories.length > 0 ? { categories: row.categories } : {}),
+    ...capabilities(row),
   };
 }
 
+/** What both forms of an entry say in the same words. */
+function capabilities(row: ServedResource): JsonObject {
+  const { shortNames, categories = [] } = row;
+  return {
+    verbs: row === namespaces ? verbs.filter((verb) => verb !== "deletecollection") : verbs,
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
+  };
+}
+
+const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
+
 function subresources(row: ServedResource): JsonObject[] {
-  const sub = (name: string, subVerbs: readonly string[]): JsonObject => ({
+  const sub = (name: string, subVerbs: readonly string[] = SUBRESOURCE_VERBS): JsonObject => ({
     name: `${row.plural}/${name}`,
     singularName: "",
     namespaced: row.namespaced,
     kind: row.kind,
     verbs: subVerbs,
   });
-  const status = sub("status", ["get", "patch", "update"]);
-  if (row === namespaces) return [sub("finalize", ["update"]), status];
-  const scale = {
-    ...sub("scale", ["get", "patch", "update"]),
-    group: "autoscaling",
-    version: "v1",
-    kind: "Scale",
-  };
-  return [...(row.statusSubresource ? [status] : []), ...(row.scale ? [scale] : [])];
+  if (row === namespaces) return [sub("finalize", ["update"]), sub("status")];
+  return [
+    ...(row.statusSubresource ? [sub("status")] : []),
+    ...(row.scale ? [{ ...sub("scale"), ...SCALE }] : []),
+  ];
 }
 
 /** In the aggregated form: scale alone, which kubectl looks for. */
 function aggregatedScale(row: ServedResource): JsonObject {
-  if (row.scale === undefined) return {};
-  const responseKind = { group: "autoscaling", version: "v1", kind: "Scale" };
-  const verbs = ["get", "patch", "update"];
-  return { subresources: [{ subresource: "scale", responseKind, verbs }] };
+  const scale = { subresource: "scale", responseKind: SCALE, verbs: SUBRESOURCE_VERBS };
+  return row.scale ? { subresources: [scale] } : {};
 }
 
 function aggregate(names: readonly string[], rows: Rows): JsonObject {
@@ -168,9 +169,7 @@ function aggregatedEntry(row: ServedResource): JsonObject {
     responseKind: { group: row.group, version: row.version, kind: row.kind },
     scope: row.namespaced ? "Namespaced" : "Cluster",
     singularResource: row.singular,
-    verbs: verbsOf(row),
-    ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
-    ...(row.categories && row.categories.length > 0 ? { categories: row.categories } : {}),
+    ...capabilities(row),
     ...aggregatedScale(row),
   };
 }

@@ -4,51 +4,43 @@ import { notAcceptable } from "../storage/status.ts";
 
 export type Form = "object" | "table" | "metadata";
 
-type Choice = { readonly type: string; readonly parameters: ReadonlyMap<string, string> };
+/** What a client accepts as JSON: objects as they are (`as`: undefined), or another kind of a group and version. */
+type Choice = { readonly as: string | undefined; readonly of: string };
 
 const jsonTypes = new Set(["application/json", "application/*", "*/*"]);
 
 /** The form for objects and lists. Throws a 406 when the client accepts none of the served ones. */
 export function negotiate(accept: string | undefined): Form {
-  for (const { type, parameters } of choices(accept)) {
-    if (!jsonTypes.has(type)) continue;
-    const as = parameters.get("as");
+  for (const { as, of } of choices(accept)) {
     if (as === undefined) return "object";
-    const fits = parameters.get("g") === "meta.k8s.io" && parameters.get("v") === "v1";
-    if (fits && as === "Table") return "table";
-    if (fits && (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList"))
-      return "metadata";
+    if (of !== "meta.k8s.io/v1") continue;
+    if (as === "Table") return "table";
+    if (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList") return "metadata";
   }
   throw notAcceptable("application/json, application/yaml, application/vnd.kubernetes.protobuf");
 }
 
 /** Whether the client's first acceptable choice for discovery is the aggregated one. */
 export function wantsAggregatedDiscovery(accept: string | undefined): boolean {
-  const first = choices(accept).find(
-    ({ type, parameters }) =>
-      jsonTypes.has(type) && (parameters.get("as") === undefined || isAggregated(parameters)),
-  );
-  return first !== undefined && isAggregated(first.parameters);
+  const isAggregated = ({ as, of }: Choice): boolean =>
+    as === "APIGroupDiscoveryList" && of === "apidiscovery.k8s.io/v2";
+  const first = choices(accept).find((each) => each.as === undefined || isAggregated(each));
+  return first !== undefined && isAggregated(first);
 }
 
 export const aggregatedDiscoveryType =
   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-function isAggregated(parameters: ReadonlyMap<string, string>): boolean {
-  return (
-    parameters.get("g") === "apidiscovery.k8s.io" &&
-    parameters.get("v") === "v2" &&
-    parameters.get("as") === "APIGroupDiscoveryList"
-  );
-}
-
-function choices(accept: string | undefined): Choice[] {
-  return (accept ?? "*/*").split(",").map((part) => {
+function choices(accept = "*/*"): readonly Choice[] {
+  return accept.split(",").flatMap((part) => {
     const [type = "", ...rest] = part.split(";").map((word) => word.trim());
-    const parameters = rest.map((word): [string, string] => {
-      const [key = "", value = ""] = word.split("=");
-      return [key, value];
-    });
-    return { type, parameters: new Map(parameters) };
+    if (!jsonTypes.has(type)) return [];
+    const parameters = new Map(
+      rest.map((word) => {
+        const [key = "", value = ""] = word.split("=");
+        return [key, value] as const;
+      }),
+    );
+    return [{ as: parameters.get("as"), of: `${parameters.get("g")}/${parameters.get("v")}` }];
   });
 }

@@ -1,6 +1,6 @@
 // Decodes Kubernetes protobuf bodies, which kubectl sends when it creates a Secret or a Namespace itself,
 // into the JSON that the sandbox uses. Only requests use it. Answers are always JSON. Types come from the
-// shapes, field numbers from the generated.proto files of Kubernetes 1.37.
+// shapes, which have their fields in the order of their numbers.
 import { isObject, parseJsonText } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
 import { groupVersion, resources } from "../kinds/resources.ts";
@@ -12,58 +12,6 @@ export const protobufType = "application/vnd.kubernetes.protobuf";
 
 /** The prefix of every message: "k8s" and a zero. */
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
-
-const words = (text: string): readonly string[] => text.split(" ");
-
-const reference = words("kind namespace name uid apiVersion resourceVersion fieldPath");
-const source = words("component host");
-
-/** Field names in the order of their numbers, starting at 1. "-" marks an unused number. */
-const numbered: Readonly<Record<string, readonly string[]>> = {
-  Secret: words("metadata data type stringData immutable"),
-  ConfigMap: words("metadata data binaryData immutable"),
-  Namespace: words("metadata spec status"),
-  "Namespace.spec": words("finalizers"),
-  "Namespace.status": words("phase conditions"),
-  ServiceAccount: words("metadata secrets imagePullSecrets automountServiceAccountToken"),
-  Lease: words("metadata spec"),
-  "Lease.spec": words(
-    "holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions strategy preferredHolder",
-  ),
-  "v1 Event": words(
-    "metadata involvedObject reason message source firstTimestamp lastTimestamp count type eventTime series action related reportingComponent reportingInstance",
-  ),
-  "events.k8s.io/v1 Event": words(
-    "metadata eventTime series reportingController reportingInstance action reason regarding related note type deprecatedSource deprecatedFirstTimestamp deprecatedLastTimestamp deprecatedCount",
-  ),
-  DeleteOptions: words(
-    "gracePeriodSeconds preconditions orphanDependents propagationPolicy dryRun",
-  ),
-  SelfSubjectAccessReview: words("metadata spec"),
-  "SelfSubjectAccessReview.spec": words("resourceAttributes nonResourceAttributes"),
-  resourceAttributes: words(
-    "namespace verb group version resource subresource name fieldSelector labelSelector",
-  ),
-  nonResourceAttributes: words("path verb"),
-  fieldSelector: words("rawSelector requirements"),
-  labelSelector: words("rawSelector requirements"),
-  requirements: words("key operator values"),
-  conditions: words("type status - lastTransitionTime reason message"),
-  metadata: words(
-    "name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences finalizers - - managedFields",
-  ),
-  ownerReferences: words("kind - name uid apiVersion controller blockOwnerDeletion"),
-  managedFields: words("manager operation apiVersion time - fieldsType fieldsV1 subresource"),
-  preconditions: words("uid resourceVersion"),
-  imagePullSecrets: words("name"),
-  series: words("count lastObservedTime"),
-  involvedObject: reference,
-  regarding: reference,
-  related: reference,
-  secrets: reference,
-  source,
-  deprecatedSource: source,
-};
 
 const selectorAttributes: Shape = {
   fields: {
@@ -118,7 +66,7 @@ function shapeOf(apiVersion: string, kind: string): Shape | undefined {
   const [, , other] = unstored.find(([name, of]) => name === kind && of.test(apiVersion)) ?? [];
   if (other) return other;
   const row = resources.find((each) => each.kind === kind && groupVersion(each) === apiVersion);
-  return row && { fields: { ...row.fields, metadata: metadataShape } };
+  return row && { fields: { metadata: metadataShape, ...row.fields } };
 }
 
 /** The object in `body`. Throws a 400 for any other message, a 415 for a kind without a protobuf form. */
@@ -131,8 +79,7 @@ export function readProtobuf(body: Buffer): JsonObject {
   const kind = bytes(type, 2).toString();
   const shape = shapeOf(apiVersion, kind);
   if (shape === undefined) throw unsupportedMedia("application/json, application/yaml");
-  const name = kind === "Event" ? `${apiVersion} ${kind}` : kind;
-  return { apiVersion, kind, ...message(bytes(envelope, 2), shape, name, `${kind}.`) };
+  return { apiVersion, kind, ...message(bytes(envelope, 2), shape) };
 }
 
 type Wire = { readonly number: number; readonly value: number | Buffer };
@@ -166,18 +113,28 @@ function bytes(fields: readonly Wire[], number: number): Buffer {
   return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
 }
 
-function message(body: Buffer, shape: Shape, name: string, scope: string): JsonObject {
-  const names = numbered[name] ?? [];
+function message(body: Buffer, shape: Shape): JsonObject {
+  const types = numbered(shape);
   const read: Record<string, Json | undefined> = {};
   for (const { number, value } of split(body)) {
-    const field = names[number - 1] ?? "-";
-    const type = typeof shape === "object" && "fields" in shape ? shape.fields[field] : undefined;
-    if (type === undefined) continue;
-    const own = `${scope}${field}`;
-    const next = Object.hasOwn(numbered, own) ? own : field;
-    read[field] = member(read[field], value, type, next);
+    const [field, type] = types.get(number) ?? [];
+    if (field !== undefined && type !== undefined)
+      read[field] = member(read[field], value, type, field);
   }
   return read;
+}
+
+/** The fields of a message with their types, by number. */
+function numbered(shape: Shape): ReadonlyMap<number, readonly [string, Shape]> {
+  const found = new Map<number, readonly [string, Shape]>();
+  if (typeof shape === "string" || !("fields" in shape)) return found;
+  let number = 0;
+  for (const field of Object.entries(shape.fields)) {
+    do number++;
+    while (shape.unused?.includes(number));
+    found.set(number, field);
+  }
+  return found;
 }
 
 /** `before` with one more occurrence of the field: lists and maps come one entry at a time. */
@@ -209,7 +166,7 @@ function single(value: Wire["value"], type: Shape, name: string): Json | undefin
   if (!Buffer.isBuffer(value)) return type === "boolean" ? value !== 0 : value;
   if (type === "time" || type === "microTime") return time(value, type === "microTime");
   if (type === "any") return name === "fieldsV1" ? fieldsV1(value) : undefined;
-  if (typeof type === "object") return message(value, type, name, "");
+  if (typeof type === "object") return message(value, type);
   // A string that is empty is one that is not set.
   return value.length === 0 ? undefined : value.toString(type === "bytes" ? "base64" : "utf8");
 }

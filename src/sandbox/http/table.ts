@@ -1,6 +1,6 @@
 // The tables that kubectl prints. The server defines columns and cells, so an unmodified kubectl prints
 // what it prints on a cluster.
-import { asObject, asText, partial } from "../storage/object.ts";
+import { asObject, partial, textAt } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import { printedCell } from "../kinds/printer-columns.ts";
 import { fromStored } from "../kinds/resources.ts";
@@ -15,47 +15,36 @@ type Column = {
   readonly type?: string;
 };
 
-const name: Column = { name: "Name", cell: ({ metadata }) => metadata.name };
+/** A column with the text at a path. */
+const column = (title: string, path: string): Column => ({
+  name: title,
+  cell: (object) => textAt(object, path),
+});
+
+const name = column("Name", "metadata.name");
 const age: Column = {
   name: "Age",
   cell: ({ metadata }, now) => since(metadata.creationTimestamp, now),
 };
 
 const columnsOf: Readonly<Record<string, readonly Column[]>> = {
-  secrets: [
-    name,
-    { name: "Type", cell: (secret) => asText(secret["type"]) },
-    { name: "Data", cell: (secret) => size(secret["data"]) },
-    age,
-  ],
-  namespaces: [
-    name,
-    { name: "Status", cell: (namespace) => asText(asObject(namespace["status"])["phase"]) },
-    age,
-  ],
+  secrets: [name, column("Type", "type"), { name: "Data", cell: ({ data }) => size(data) }, age],
+  namespaces: [name, column("Status", "status.phase"), age],
   configmaps: [
     name,
-    {
-      name: "Data",
-
-      cell: (map) => size(map["data"]) + size(map["binaryData"]),
-    },
+    { name: "Data", cell: ({ data, binaryData }) => size(data) + size(binaryData) },
     age,
   ],
-  leases: [
-    name,
-    { name: "Holder", cell: (lease) => asText(asObject(lease["spec"])["holderIdentity"]) },
-    age,
-  ],
+  leases: [name, column("Holder", "spec.holderIdentity"), age],
   events: [
-    { name: "Last Seen", cell: (event, now) => lastSeen(event, now) },
-    { name: "Type", cell: (event) => asText(event["type"]) },
-    { name: "Reason", cell: (event) => asText(event["reason"]) },
+    { name: "Last Seen", cell: lastSeen },
+    column("Type", "type"),
+    column("Reason", "reason"),
     { name: "Object", cell: about },
-    { name: "Subobject", priority: 1, cell: (event) => text(event, "involvedObject", "fieldPath") },
+    { ...column("Subobject", "involvedObject.fieldPath"), priority: 1 },
     { name: "Source", priority: 1, cell: source },
-    { name: "Message", cell: (event) => asText(event["message"]).trim() },
-    { name: "First Seen", priority: 1, cell: (event, now) => firstSeen(event, now) },
+    { name: "Message", cell: (event) => textAt(event, "message").trim() },
+    { name: "First Seen", priority: 1, cell: firstSeen },
     { name: "Count", priority: 1, cell: count },
     { ...name, priority: 1 },
   ],
@@ -123,18 +112,14 @@ function size(value: Json | undefined): number {
   return Object.keys(asObject(value)).length;
 }
 
-function text(object: StoredObject, field: string, member: string): string {
-  return asText(asObject(object[field])[member]);
-}
-
 function about(event: StoredObject): string {
-  const kind = text(event, "involvedObject", "kind").toLowerCase();
-  return `${kind}/${text(event, "involvedObject", "name")}`;
+  const kind = textAt(event, "involvedObject.kind").toLowerCase();
+  return `${kind}/${textAt(event, "involvedObject.name")}`;
 }
 
 function source(event: StoredObject): string {
-  const component = text(event, "source", "component") || asText(event["reportingComponent"]);
-  const host = text(event, "source", "host") || asText(event["reportingInstance"]);
+  const component = textAt(event, "source.component") || textAt(event, "reportingComponent");
+  const host = textAt(event, "source.host") || textAt(event, "reportingInstance");
   return host === "" ? component : `${component}, ${host}`;
 }
 
@@ -145,13 +130,12 @@ function count(event: StoredObject): number {
 }
 
 function firstSeen(event: StoredObject, now: number): string {
-  return since(asText(event["firstTimestamp"]) || asText(event["eventTime"]), now);
+  return since(textAt(event, "firstTimestamp") || textAt(event, "eventTime"), now);
 }
 
 function lastSeen(event: StoredObject, now: number): string {
-  const series = text(event, "series", "lastObservedTime");
-  const last = asText(event["lastTimestamp"]);
-  return series !== "" || last !== "" ? since(series || last, now) : firstSeen(event, now);
+  const last = textAt(event, "series.lastObservedTime") || textAt(event, "lastTimestamp");
+  return last === "" ? firstSeen(event, now) : since(last, now);
 }
 
 function since(time: string, now: number): string {

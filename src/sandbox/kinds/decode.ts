@@ -15,10 +15,6 @@ export type Decoded = { readonly object: StoredObject; readonly unknown: readonl
 /** Reads `body` as an object of `resource`. Throws a 400 when it is anything else. */
 export function decode(resource: ServedResource, body: Json): Decoded {
   const expected = groupVersion(resource);
-  const refuse = (why: string) =>
-    badRequest(
-      `${resource.kind} in version ${quoted(resource.version)} cannot be handled as a ${resource.kind}: ${why}`,
-    );
   if (!isObject(body))
     throw unrecognized(
       resource,
@@ -44,7 +40,7 @@ export function decode(resource: ServedResource, body: Json): Decoded {
     };
     return { object: toStored(resource, object), unknown };
   } catch (error) {
-    if (error instanceof Mismatch) throw refuse(error.message);
+    if (error instanceof Mismatch) throw unhandled(resource, error.message);
     throw error;
   }
 }
@@ -62,9 +58,17 @@ export function strictError(
   unknown: readonly string[],
 ): Error | undefined {
   if (unknown.length === 0) return undefined;
-  const { kind, version } = resource;
+  return unhandled(resource, `strict decoding error: ${unknown.join(", ")}`);
+}
+
+/** The 400 for an object that is not one of `resource`. `given`: its own kind and version. */
+function unhandled(
+  { kind, version }: ServedResource,
+  why: string,
+  given: { readonly kind: string; readonly version: string } = { kind, version },
+): Error {
   return badRequest(
-    `${kind} in version ${quoted(version)} cannot be handled as a ${kind}: strict decoding error: ${unknown.join(", ")}`,
+    `${given.kind} in version ${quoted(given.version)} cannot be handled as a ${kind}: ${why}`,
   );
 }
 
@@ -84,9 +88,7 @@ function checkKind(resource: ServedResource, expected: string, body: JsonObject)
   const why = known
     ? `converting (v1.${kind}) to (core.${resource.kind}): unknown conversion`
     : unregistered(kind, apiVersion);
-  throw badRequest(
-    `${kind} in version ${quoted(apiVersion)} cannot be handled as a ${resource.kind}: ${why}`,
-  );
+  throw unhandled(resource, why, { kind, version: apiVersion });
 }
 
 function metadataOf(read: JsonObject): Metadata {

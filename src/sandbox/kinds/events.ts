@@ -3,11 +3,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { asObject, asText } from "../storage/object.ts";
 import type { StoredObject } from "../storage/object.ts";
-import { invalidValue, required } from "../storage/status.ts";
+import { causesOf, invalidValue, invalidValues, required } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
 import { qualifiedNameErrors } from "./metadata-validation.ts";
-
-const elsewhere = "does not match event.namespace";
+import { coreEventFields } from "./schema.ts";
 
 /** `modern`: the request came through events.k8s.io/v1. Objects are in the stored (core) form. */
 export function eventCauses(
@@ -15,98 +14,90 @@ export function eventCauses(
   before: StoredObject | undefined,
   modern: boolean,
 ): StatusCause[] {
-  const causes = event["eventTime"] === undefined ? oldStyle(event) : newStyle(event, modern);
-  if (!modern) return causes;
-  return [...causes, ...(before ? modernUpdate(event, before) : modernOnly(event))];
+  return causesOf(
+    event["eventTime"] === undefined ? oldStyle(event) : newStyle(event, modern),
+    modern && (before ? modernUpdate(event, before) : modernOnly(event)),
+  );
 }
 
-/** All fields except the series, which an update may change. */
-const frozen = [
-  "involvedObject",
-  "reason",
-  "message",
-  "source",
-  "firstTimestamp",
-  "lastTimestamp",
-  "count",
-  "type",
-  "eventTime",
-  "action",
-  "related",
-  "reportingComponent",
-  "reportingInstance",
-];
-
 function modernUpdate(event: StoredObject, before: StoredObject): StatusCause[] {
-  const changed = frozen.filter((field) => !isDeepStrictEqual(event[field], before[field]));
-  return [
-    ...(isDeepStrictEqual(event["series"], before["series"]) ? [] : seriesCauses(event)),
-    ...changed.map((field) => {
-      const shown = field === "reportingComponent" ? "reportingController" : field;
-      return invalidValue(shown, event[field], "field is immutable");
-    }),
-  ];
+  const isSame = (field: string) => isDeepStrictEqual(event[field], before[field]);
+  // An update may change the series alone.
+  const frozen = Object.keys(coreEventFields).filter((field) => field !== "series");
+  return causesOf(
+    !isSame("series") && seriesCauses(event),
+    frozen
+      .filter((field) => !isSame(field))
+      .map((field) => {
+        const shown = field === "reportingComponent" ? "reportingController" : field;
+        return invalidValue(shown, event[field], "field is immutable");
+      }),
+  );
 }
 
 function seriesCauses(event: StoredObject): StatusCause[] {
   if (event["series"] === undefined) return [];
-  const series = asObject(event["series"]);
-  return [
-    ...(Number(series["count"] ?? 0) < 2
-      ? [invalidValue("series.count", "", "should be at least 2")]
-      : []),
-    ...(series["lastObservedTime"] === undefined ? [required("series.lastObservedTime")] : []),
-  ];
+  const { count, lastObservedTime } = asObject(event["series"]);
+  return causesOf(
+    Number(count ?? 0) < 2 && invalidValue("series.count", "", "should be at least 2"),
+    lastObservedTime === undefined && required("series.lastObservedTime"),
+  );
 }
 
+/** The namespaces of an Event and of its object. */
+function namespacesOf({ metadata, involvedObject }: StoredObject): readonly [string, string] {
+  return [metadata.namespace ?? "", asText(asObject(involvedObject)["namespace"])];
+}
+
+const elsewhere = (about: string): StatusCause =>
+  invalidValue("involvedObject.namespace", about, "does not match event.namespace");
+
 function oldStyle(event: StoredObject): StatusCause[] {
-  const about = asText(asObject(event["involvedObject"])["namespace"]);
-  const own = event.metadata.namespace ?? "";
-  const fits = about === "" ? own === "default" : about === own;
-  return fits ? [] : [invalidValue("involvedObject.namespace", about, elsewhere)];
+  const [own, about] = namespacesOf(event);
+  return own === (about || "default") ? [] : [elsewhere(about)];
 }
 
 function newStyle(event: StoredObject, modern: boolean): StatusCause[] {
-  const about = asText(asObject(event["involvedObject"])["namespace"]);
-  const own = event.metadata.namespace ?? "";
+  const [own, about] = namespacesOf(event);
   const reporter = modern ? "reportingController" : "reportingComponent";
   const controller = asText(event["reportingComponent"]);
-  return [
-    ...(about === "" && own !== "default" && own !== "kube-system"
-      ? [invalidValue("involvedObject.namespace", about, elsewhere)]
-      : []),
-    ...(controller === "" ? [required(reporter)] : []),
-    ...qualifiedNameErrors(controller).map((why) => invalidValue(reporter, controller, why)),
-    ...text(event, "reportingInstance", 128, true),
-    ...text(event, "action", 128, true),
-    ...text(event, "reason", 128, true),
-    ...text(event, "message", 1024, false),
-  ];
+  return causesOf(
+    about === "" && own !== "default" && own !== "kube-system" && elsewhere(about),
+    controller === "" && required(reporter),
+    invalidValues(reporter, controller, qualifiedNameErrors(controller)),
+    textCauses(event, "reportingInstance", 128, true),
+    textCauses(event, "action", 128, true),
+    textCauses(event, "reason", 128, true),
+    textCauses(event, "message", 1024, false),
+  );
 }
 
-function text(event: StoredObject, field: string, most: number, needed: boolean): StatusCause[] {
+function textCauses(
+  event: StoredObject,
+  field: string,
+  most: number,
+  needed: boolean,
+): StatusCause[] {
   const length = Buffer.byteLength(asText(event[field]));
-  return [
-    ...(needed && length === 0 ? [required(field)] : []),
-    ...(length > most ? [invalidValue(field, "", `can have at most ${most} characters`)] : []),
-  ];
+  return causesOf(
+    needed && length === 0 && required(field),
+    length > most && invalidValue(field, "", `can have at most ${most} characters`),
+  );
 }
 
 function modernOnly(event: StoredObject): StatusCause[] {
   const type = asText(event["type"]);
   const source = asObject(event["source"]);
-  const unset = (["firstTimestamp", "lastTimestamp", "count"] as const).filter(
+  const unset = ["firstTimestamp", "lastTimestamp", "count"].filter(
     (field) => event[field] !== undefined && event[field] !== 0,
   );
-  return [
-    ...seriesCauses(event),
-    ...(event["eventTime"] === undefined ? [required("eventTime")] : []),
-    ...(type === "Normal" || type === "Warning"
-      ? []
-      : [invalidValue("type", "", `has invalid value: ${type}`)]),
-    ...unset.map((field) => invalidValue(field, "", "needs to be unset")),
-    ...(asText(source["component"]) + asText(source["host"]) === ""
-      ? []
-      : [invalidValue("source", "", "needs to be unset")]),
-  ];
+  if (asText(source["component"]) + asText(source["host"]) !== "") unset.push("source");
+  return causesOf(
+    seriesCauses(event),
+    event["eventTime"] === undefined && required("eventTime"),
+    type !== "Normal" &&
+      type !== "Warning" &&
+      invalidValue("type", "", `has invalid value: ${type}`),
+    unset.map((field) => invalidValue(field, "", "needs to be unset")),
+  );
 }

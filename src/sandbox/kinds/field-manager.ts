@@ -42,27 +42,26 @@ export function fieldsOf(
   resource: ServedResource,
   object: StoredObject,
   operation: Owner["operation"],
-): Map<string, readonly string[]> {
+): FieldSet {
   const found = new Map<string, readonly string[]>();
-  const shown = fromStored(resource, object);
+  const { apiVersion: _, kind: __, metadata, ...shown } = fromStored(resource, object);
+  const owned = Object.entries(metadata).filter(([field]) => !system.has(field));
   const shape: Shape = { fields: { ...resource.fields, metadata: metadataShape } };
-  const metadata = Object.entries(shown.metadata).filter(([field]) => !system.has(field));
-  const rest = Object.entries(shown).filter(
-    ([field]) => field !== "apiVersion" && field !== "kind",
-  );
-  collect(
-    { ...Object.fromEntries(rest), metadata: Object.fromEntries(metadata) },
-    shape,
-    [],
-    found,
-  );
-  // A writer does not own a namespace's finalizers and phase.
-  if (resource === namespaces)
-    for (const [key, path] of found) if (path[0] !== "f:metadata") found.delete(key);
-  // Only updates own containers beside their members.
-  if (operation === "Apply")
-    for (const [key, path] of found) if (path.at(-1) === ".") found.delete(key);
-  return found;
+  collect({ ...shown, metadata: Object.fromEntries(owned) }, shape, [], found);
+  return only(found, (path) => {
+    // Only updates own containers beside their members.
+    if (operation === "Apply" && path.at(-1) === ".") return false;
+    // A writer does not own a namespace's finalizers and phase.
+    return resource !== namespaces || path[0] === "f:metadata";
+  });
+}
+
+/** The fields of a set for which `holds` is true. */
+export function only(
+  fields: FieldSet,
+  holds: (path: readonly string[], key: string) => boolean,
+): FieldSet {
+  return new Map([...fields].filter(([key, path]) => holds(path, key)));
 }
 
 function collect(
@@ -109,20 +108,20 @@ export function manage(
   const { resource } = owner;
   const entries = before?.metadata.managedFields ?? [];
   const now = fieldsOf(resource, object, "Update");
-  const old = before ? fieldsOf(resource, before, "Update") : new Map<string, readonly string[]>();
+  const old: FieldSet = before ? fieldsOf(resource, before, "Update") : new Map();
   const shown = fromStored(resource, object);
   const shownBefore = before ? fromStored(resource, before) : {};
-  const changed = new Map(
-    [...now].filter(
-      ([, path]) => !isDeepStrictEqual(valueAt(shown, path), valueAt(shownBefore, path)),
-    ),
+  const changed = only(
+    now,
+    (path) => !isDeepStrictEqual(valueAt(shown, path), valueAt(shownBefore, path)),
   );
-  const lost = new Set([...changed.keys(), ...[...old.keys()].filter((key) => !now.has(key))]);
+  const gone = only(old, (_, key) => !now.has(key));
+  const lost = new Set([...changed.keys(), ...gone.keys()]);
   if (before && lost.size === 0) return withEntries(object, entries);
   const kept = entries.flatMap((entry) => {
     const mine = isOwn(owner, entry);
-    const left = [...entryFields(entry)].filter(([key]) => !lost.has(key));
-    const fields = new Map(mine ? [...left, ...changed] : left);
+    const left = only(entryFields(entry), (_, key) => !lost.has(key));
+    const fields = mine ? new Map([...left, ...changed]) : left;
     if (fields.size === 0) return [];
     return mine ? [entryOf(owner, fields)] : [{ ...entry, fieldsV1: tree(fields) }];
   });
@@ -166,7 +165,7 @@ export function entryOf(owner: Owner, fields: FieldSet): JsonObject {
   };
 }
 
-export function entryFields(entry: JsonObject): Map<string, readonly string[]> {
+export function entryFields(entry: JsonObject): FieldSet {
   const found = new Map<string, readonly string[]>();
   const walk = (node: JsonObject, path: readonly string[]): void => {
     const members = Object.entries(node);

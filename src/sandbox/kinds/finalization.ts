@@ -1,6 +1,6 @@
 // Deletion of objects. An object is marked while finalizers hold it, and deleted when the last finalizer is
 // removed.
-import { asObject, isList } from "../storage/object.ts";
+import { asList, asObject } from "../storage/object.ts";
 import type { StoredObject, Metadata } from "../storage/object.ts";
 import { namespaces } from "./resources.ts";
 import type { Collection } from "../storage/storage.ts";
@@ -13,9 +13,9 @@ export function timestamp(now: number): string {
 /** Whether nothing delays the deletion of `object`. */
 export function isFinal(object: StoredObject): boolean {
   if (object.metadata.deletionTimestamp === undefined) return false;
-  const held = asObject(object["spec"])["finalizers"];
-  const ofSpec = object.kind === namespaces.kind && isList(held) ? held.length : 0;
-  return (object.metadata.finalizers?.length ?? 0) + ofSpec === 0;
+  const ofSpec =
+    object.kind === namespaces.kind ? asList(asObject(object["spec"])["finalizers"]) : [];
+  return (object.metadata.finalizers?.length ?? 0) + ofSpec.length === 0;
 }
 
 /** Marks `object` as being deleted, for its finalizers to act on. */

@@ -1,33 +1,78 @@
 // The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the message of the
 // real server. Rules for one kind only are in strategies.ts.
-import { asObject, asText, isList } from "../storage/object.ts";
-import type { Json, StoredObject, Metadata, JsonStrings } from "../storage/object.ts";
-import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
+import { asText } from "../storage/object.ts";
+import type { JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
+import {
+  causesOf,
+  forbiddenField,
+  invalidValue,
+  invalidValues,
+  required,
+  tooLong,
+} from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
 
 /** Limit for keys and values of all annotations together, in bytes (apimachinery, objectmeta.go). */
 const annotationBytes = 256 * 1024;
 
 const labelFmt = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const subdomainFmt = `${labelFmt}(\\.${labelFmt})*`;
 const keyFmt = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const dataKeyFmt = "[-._a-zA-Z0-9]+";
 
-const patterns = {
-  label: new RegExp(`^${labelFmt}$`),
-  subdomain: new RegExp(`^${subdomainFmt}$`),
-  key: new RegExp(`^${keyFmt}$`),
-  value: new RegExp(`^(${keyFmt})?$`),
-  dataKey: new RegExp(`^${dataKeyFmt}$`),
-};
+/** What a text must look like, and the real server's message for one that does not. */
+class Format {
+  readonly message: string;
+  readonly #pattern: RegExp;
 
-function mustMatch(what: string, format: string, ...examples: readonly string[]): string {
-  const all = examples.map((example) => `'${example}', `).join(" or ");
-  return `${what} (e.g. ${all}regex used for validation is '${format}')`;
+  constructor(what: string, source: string, ...examples: readonly string[]) {
+    this.#pattern = new RegExp(`^${source}$`);
+    const all = examples.map((example) => `'${example}', `).join(" or ");
+    this.message = `${what} (e.g. ${all}regex used for validation is '${source}')`;
+  }
+
+  fits(text: string): boolean {
+    return this.#pattern.test(text);
+  }
+
+  errors(text: string): readonly string[] {
+    return this.fits(text) ? [] : [this.message];
+  }
 }
 
-function tooManyCharacters(most: number): string {
-  return `must be no more than ${most} characters`;
+const LABEL = new Format(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  labelFmt,
+  "my-name",
+  "123-abc",
+);
+const SUBDOMAIN = new Format(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  `${labelFmt}(\\.${labelFmt})*`,
+  "example.com",
+);
+const DATA_KEY = new Format(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  "[-._a-zA-Z0-9]+",
+  "key.name",
+  "KEY_NAME",
+  "key-name",
+);
+const KEY = new Format(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  keyFmt,
+  "MyName",
+  "my.name",
+  "123-abc",
+);
+const LABEL_VALUE = new Format(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  `(${keyFmt})?`,
+  "MyValue",
+  "my_value",
+  "12345",
+);
+
+function lengthErrors(text: string, most: number): readonly string[] {
+  return text.length > most ? [`must be no more than ${most} characters`] : [];
 }
 
 // Names are counted in characters, labels in bytes.
@@ -35,72 +80,35 @@ const tooManyBytes = "must be no more than 63 bytes";
 
 export type NameRule = (name: string) => readonly string[];
 
-export function subdomainErrors(name: string): string[] {
-  const errors = name.length > 253 ? [tooManyCharacters(253)] : [];
-  if (!patterns.subdomain.test(name))
-    errors.push(
-      mustMatch(
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
-        subdomainFmt,
-        "example.com",
-      ),
-    );
-  return errors;
+export function subdomainErrors(name: string): readonly string[] {
+  return [...lengthErrors(name, 253), ...SUBDOMAIN.errors(name)];
 }
 
-export function labelErrors(name: string): string[] {
-  const errors = name.length > 63 ? [tooManyCharacters(63)] : [];
-  if (patterns.label.test(name)) return errors;
-  if (patterns.subdomain.test(name)) return [...errors, "must not contain dots"];
-  return [
-    ...errors,
-    mustMatch(
-      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
-      labelFmt,
-      "my-name",
-      "123-abc",
-    ),
-  ];
+export function labelErrors(name: string): readonly string[] {
+  const hasDots = !LABEL.fits(name) && SUBDOMAIN.fits(name);
+  return [...lengthErrors(name, 63), ...(hasDots ? ["must not contain dots"] : LABEL.errors(name))];
 }
 
 /** The only rule for Event names is that they can be in a path. */
-export function pathSegmentErrors(name: string): string[] {
+export function pathSegmentErrors(name: string): readonly string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"]
     .filter((mark) => name.includes(mark))
     .map((mark) => `may not contain '${mark}'`);
 }
 
-export function dataKeyErrors(key: string): string[] {
-  const errors = key.length > 253 ? [tooManyCharacters(253)] : [];
-  if (!patterns.dataKey.test(key))
-    errors.push(
-      mustMatch(
-        "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
-        dataKeyFmt,
-        "key.name",
-        "KEY_NAME",
-        "key-name",
-      ),
-    );
+export function dataKeyErrors(key: string): readonly string[] {
+  const errors = [...lengthErrors(key, 253), ...DATA_KEY.errors(key)];
   if (key === "." || key === "..") return [...errors, `must not be '${key}'`];
   return key.startsWith("..") ? [...errors, "must not start with '..'"] : errors;
 }
 
-const keyRule = mustMatch(
-  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-  keyFmt,
-  "MyName",
-  "my.name",
-  "123-abc",
-);
-
 /** The rule for keys of labels and annotations, and for finalizers. */
-export function qualifiedNameErrors(key: string): string[] {
+export function qualifiedNameErrors(key: string): readonly string[] {
   const parts = key.split("/");
   if (parts.length > 2)
     return [
-      `a valid label key ${keyRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${KEY.message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   const name = parts.at(-1) ?? "";
   const prefix = parts.length === 2 ? parts[0] : undefined;
@@ -110,42 +118,33 @@ export function qualifiedNameErrors(key: string): string[] {
     errors.push(...subdomainErrors(prefix).map((error) => `prefix part ${error}`));
   if (name === "") errors.push("name part must be non-empty");
   else if (name.length > 63) errors.push(`name part ${tooManyBytes}`);
-  if (!patterns.key.test(name)) errors.push(`name part ${keyRule}`);
-  return errors;
+  return [...errors, ...KEY.errors(name).map((error) => `name part ${error}`)];
 }
 
-export function labelValueErrors(value: string): string[] {
+export function labelValueErrors(value: string): readonly string[] {
   const errors = Buffer.byteLength(value) > 63 ? [tooManyBytes] : [];
-  if (!patterns.value.test(value))
-    errors.push(
-      mustMatch(
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-        `(${keyFmt})?`,
-        "MyValue",
-        "my_value",
-        "12345",
-      ),
-    );
-  return errors;
+  return [...errors, ...LABEL_VALUE.errors(value)];
 }
 
 /** What is wrong with the metadata of an object that is to be stored. */
 export function metadataCauses(object: StoredObject, nameRule: NameRule): StatusCause[] {
-  const { metadata } = object;
-  return [
-    ...generateNameCauses(metadata, nameRule),
-    ...(metadata.name === ""
-      ? [required("metadata.name", "name or generateName is required")]
-      : nameRule(metadata.name).map((why) => invalidValue("metadata.name", metadata.name, why))),
-    ...labelCauses(metadata.labels ?? {}),
-    ...annotationCauses(metadata.annotations ?? {}),
-    ...ownerCauses(metadata["ownerReferences"]),
-    ...finalizerCauses(metadata.finalizers ?? []),
-  ];
+  const { name, generateName = "", labels, annotations } = object.metadata;
+  const { ownerReferences = [], finalizers = [] } = object.metadata;
+  // What is generated is appended, so the prefix may end in what a name must not end in.
+  const prefixErrors = generateName === "" ? [] : nameRule(generateName.replace(/-+$/, "a"));
+  return causesOf(
+    invalidValues("metadata.generateName", generateName, prefixErrors),
+    name === ""
+      ? required("metadata.name", "name or generateName is required")
+      : invalidValues("metadata.name", name, nameRule(name)),
+    labelCauses(labels ?? {}),
+    annotationCauses(annotations ?? {}),
+    ownerCauses(ownerReferences),
+    finalizerCauses(finalizers),
+  );
 }
 
-function ownerCauses(references: Json | undefined): StatusCause[] {
-  const owners = isList(references) ? references.map(asObject) : [];
+function ownerCauses(owners: readonly JsonObject[]): StatusCause[] {
   return owners.flatMap((owner, at) =>
     ["apiVersion", "kind", "name", "uid"].flatMap((name) => {
       const field = `metadata.ownerReferences[${at}].${name}`;
@@ -164,9 +163,7 @@ const unqualified = "name is neither a standard finalizer name nor is it fully q
 function finalizerCauses(finalizers: readonly string[]): StatusCause[] {
   return [
     ...finalizers.flatMap((finalizer) =>
-      qualifiedNameErrors(finalizer).map((why) =>
-        invalidValue("metadata.finalizers", finalizer, why),
-      ),
+      invalidValues("metadata.finalizers", finalizer, qualifiedNameErrors(finalizer)),
     ),
     ...finalizers.flatMap((finalizer, at) =>
       finalizer.includes("/") || standardFinalizers.includes(finalizer)
@@ -180,19 +177,10 @@ function sorted(map: JsonStrings): [string, string][] {
   return Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-// What is generated is appended, so the prefix may end in what a name must not end in.
-function generateNameCauses(metadata: Metadata, nameRule: NameRule): StatusCause[] {
-  const prefix = metadata.generateName ?? "";
-  if (prefix === "") return [];
-  return nameRule(prefix.replace(/-+$/, "a")).map((why) =>
-    invalidValue("metadata.generateName", prefix, why),
-  );
-}
-
 function labelCauses(labels: JsonStrings): StatusCause[] {
   return sorted(labels).flatMap(([key, value]) => [
-    ...qualifiedNameErrors(key).map((why) => invalidValue("metadata.labels", key, why)),
-    ...labelValueErrors(value).map((why) => invalidValue("metadata.labels", value, why)),
+    ...invalidValues("metadata.labels", key, qualifiedNameErrors(key)),
+    ...invalidValues("metadata.labels", value, labelValueErrors(value)),
   ]);
 }
 
@@ -200,14 +188,12 @@ function annotationCauses(annotations: JsonStrings): StatusCause[] {
   const entries = sorted(annotations);
   let bytes = 0;
   for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  return [
-    ...entries.flatMap(([key]) =>
-      qualifiedNameErrors(key.toLowerCase()).map((why) =>
-        invalidValue("metadata.annotations", key, why),
-      ),
+  return causesOf(
+    entries.flatMap(([key]) =>
+      invalidValues("metadata.annotations", key, qualifiedNameErrors(key.toLowerCase())),
     ),
-    ...(bytes > annotationBytes ? [tooLong("metadata.annotations", annotationBytes)] : []),
-  ];
+    bytes > annotationBytes && tooLong("metadata.annotations", annotationBytes),
+  );
 }
 
 /** What an update may not do to metadata. */

@@ -1,7 +1,7 @@
 // The namespace controller of a cluster. It empties a deleted namespace, and deletes it when no object and
 // no finalizer holds it. Objects with finalizers are checked repeatedly.
 import { erase, isFinal } from "./finalization.ts";
-import { asObject, isList } from "../storage/object.ts";
+import { asList, asObject } from "../storage/object.ts";
 import { namespaces, resources } from "./resources.ts";
 import type { ServedResource } from "./resources.ts";
 import { inRealTime, type Schedule } from "../storage/schedule.ts";
@@ -65,11 +65,11 @@ export class NamespaceController {
       this.#later(name);
       return;
     }
-    const held = asObject(namespace["spec"])["finalizers"];
-    const left = isList(held) ? held.filter((finalizer) => finalizer !== "kubernetes") : [];
+    const held = asList(asObject(namespace["spec"])["finalizers"]);
+    const left = held.filter((finalizer) => finalizer !== "kubernetes");
     const emptied = { ...namespace, spec: left.length === 0 ? {} : { finalizers: left } };
     if (isFinal(emptied)) all.remove(name);
-    else if (isList(held) && left.length < held.length) all.put(name, emptied);
+    else if (left.length < held.length) all.put(name, emptied);
   }
 
   /** Deletes the contents of the namespace. Returns the number of objects that finalizers still hold. */

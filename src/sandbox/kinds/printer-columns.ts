@@ -1,6 +1,6 @@
 // The table columns that a CustomResourceDefinition declares, and their cells. It supports the JSONPath of
 // such columns: fields, indexes, `[*]` and filters that compare one field with a text.
-import { asObject, asText, isList, isObject } from "../storage/object.ts";
+import { asList, asObject, asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 
 export type PrinterColumn = {
@@ -13,9 +13,8 @@ export type PrinterColumn = {
 
 /** Columns of one version of a definition. Empty when it declares none. */
 export function printerColumns(version: JsonObject): readonly PrinterColumn[] {
-  const columns = version["additionalPrinterColumns"];
-  if (!isList(columns)) return [];
-  return columns.map(asObject).map((column) => ({
+  const columns = asList(version["additionalPrinterColumns"]).map(asObject);
+  return columns.map((column) => ({
     name: asText(column["name"]),
     type: asText(column["type"]),
     priority: typeof column["priority"] === "number" ? column["priority"] : 0,

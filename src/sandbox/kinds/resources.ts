@@ -8,6 +8,7 @@ import {
   leaseFields,
   namespaceFields,
   newEventFields,
+  referenceFields,
   secretFields,
   serviceAccountFields,
 } from "./schema.ts";
@@ -53,59 +54,47 @@ export type ServedResource = {
   readonly renamed?: Readonly<Record<string, string>>;
 };
 
-const common = {
-  group: "",
-  version: "v1",
-  shortNames: [],
-  namespaced: true,
-  fieldLabels: {},
-  createOnUpdate: false,
-  unconditionalUpdate: true,
-} as const;
+/** A row with what most kinds have: names that follow from the kind, in the core group, in a namespace. */
+export function resource(
+  row: Partial<ServedResource> & Pick<ServedResource, "kind" | "fields">,
+): ServedResource {
+  const singular = row.kind.toLowerCase();
+  const plural = row.plural ?? `${singular}s`;
+  return {
+    group: "",
+    version: "v1",
+    plural,
+    singular,
+    shortNames: [],
+    namespaced: true,
+    storage: plural,
+    fieldLabels: {},
+    createOnUpdate: false,
+    unconditionalUpdate: true,
+    ...row,
+  };
+}
 
-const reference = [
-  "kind",
-  "namespace",
-  "name",
-  "uid",
-  "apiVersion",
-  "resourceVersion",
-  "fieldPath",
-];
+const reference = Object.keys(referenceFields);
 
-function paths(labels: readonly string[], path = (label: string) => label): Record<string, string> {
+export function paths(
+  labels: readonly string[],
+  path = (label: string) => label,
+): Record<string, string> {
   return Object.fromEntries(labels.map((label) => [label, path(label)]));
 }
 
-export const namespaces: ServedResource = {
-  ...common,
-  plural: "namespaces",
-  singular: "namespace",
+export const namespaces = resource({
   kind: "Namespace",
   shortNames: ["ns"],
   namespaced: false,
-  storage: "namespaces",
   fields: namespaceFields,
-  fieldLabels: { "status.phase": "status.phase" },
-};
+  fieldLabels: paths(["status.phase"]),
+});
 
-const secrets: ServedResource = {
-  ...common,
-  plural: "secrets",
-  singular: "secret",
-  kind: "Secret",
-  storage: "secrets",
-  fields: secretFields,
-  fieldLabels: { type: "type" },
-};
-
-const coreEvents: ServedResource = {
-  ...common,
-  plural: "events",
-  singular: "event",
+const coreEvents = resource({
   kind: "Event",
   shortNames: ["ev"],
-  storage: "events",
   fields: coreEventFields,
   createOnUpdate: true,
   fieldLabels: {
@@ -121,7 +110,7 @@ const coreEvents: ServedResource = {
     reportingComponent: "",
     reportingInstance: "",
   },
-};
+});
 
 const newEvents: ServedResource = {
   ...coreEvents,
@@ -153,38 +142,18 @@ const newEvents: ServedResource = {
 };
 
 export const resources: readonly ServedResource[] = [
-  {
-    ...common,
-    plural: "configmaps",
-    singular: "configmap",
-    kind: "ConfigMap",
-    shortNames: ["cm"],
-    storage: "configmaps",
-    fields: configMapFields,
-  },
+  resource({ kind: "ConfigMap", shortNames: ["cm"], fields: configMapFields }),
   coreEvents,
   namespaces,
-  secrets,
-  {
-    ...common,
-    plural: "serviceaccounts",
-    singular: "serviceaccount",
-    kind: "ServiceAccount",
-    shortNames: ["sa"],
-    storage: "serviceaccounts",
-    fields: serviceAccountFields,
-  },
-  {
-    ...common,
+  resource({ kind: "Secret", fields: secretFields, fieldLabels: paths(["type"]) }),
+  resource({ kind: "ServiceAccount", shortNames: ["sa"], fields: serviceAccountFields }),
+  resource({
     group: "coordination.k8s.io",
-    plural: "leases",
-    singular: "lease",
     kind: "Lease",
-    storage: "leases",
     fields: leaseFields,
     createOnUpdate: true,
     unconditionalUpdate: false,
-  },
+  }),
   newEvents,
 ];
 

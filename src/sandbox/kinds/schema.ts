@@ -1,5 +1,6 @@
 // The fields of an object with their types, as far as strict decoding and field merging need them. A shape
-// is deliberately shallow where the sandbox stores a field unchanged ("any").
+// is deliberately shallow where the sandbox stores a field unchanged ("any"). Fields are in the order of their
+// numbers in protobuf, as in the generated.proto files of Kubernetes 1.37.
 
 export type Shape =
   | "string"
@@ -11,24 +12,27 @@ export type Shape =
   | "any"
   | { readonly map: Shape }
   | { readonly list: Shape }
-  | { readonly fields: Fields };
+  /** `unused`: numbers in protobuf that no field has. */
+  | { readonly fields: Fields; readonly unused?: readonly number[] };
 
 export type Fields = { readonly [field: string]: Shape };
 
 const strings: Shape = { map: "string" };
 
 const ownerReference: Shape = {
+  unused: [2],
   fields: {
-    apiVersion: "string",
     kind: "string",
     name: "string",
     uid: "string",
+    apiVersion: "string",
     controller: "boolean",
     blockOwnerDeletion: "boolean",
   },
 };
 
 const managedField: Shape = {
+  unused: [5],
   fields: {
     manager: "string",
     operation: "string",
@@ -41,6 +45,7 @@ const managedField: Shape = {
 };
 
 export const metadataShape: Shape = {
+  unused: [15, 16],
   fields: {
     name: "string",
     generateName: "string",
@@ -61,8 +66,8 @@ export const metadataShape: Shape = {
 };
 
 export const secretFields: Fields = {
-  type: "string",
   data: { map: "bytes" },
+  type: "string",
   stringData: strings,
   immutable: "boolean",
 };
@@ -74,6 +79,7 @@ export const configMapFields: Fields = {
 };
 
 const condition: Shape = {
+  unused: [3],
   fields: {
     type: "string",
     status: "string",
@@ -88,17 +94,16 @@ export const namespaceFields: Fields = {
   status: { fields: { phase: "string", conditions: { list: condition } } },
 };
 
-const reference: Shape = {
-  fields: {
-    kind: "string",
-    namespace: "string",
-    name: "string",
-    uid: "string",
-    apiVersion: "string",
-    resourceVersion: "string",
-    fieldPath: "string",
-  },
+export const referenceFields: Fields = {
+  kind: "string",
+  namespace: "string",
+  name: "string",
+  uid: "string",
+  apiVersion: "string",
+  resourceVersion: "string",
+  fieldPath: "string",
 };
+const reference: Shape = { fields: referenceFields };
 
 export const serviceAccountFields: Fields = {
   secrets: { list: reference },
@@ -123,34 +128,36 @@ export const leaseFields: Fields = {
 const eventSource: Shape = { fields: { component: "string", host: "string" } };
 const series: Shape = { fields: { count: "integer", lastObservedTime: "microTime" } };
 
-const eventBase: Fields = {
-  reason: "string",
-  type: "string",
-  eventTime: "microTime",
-  series,
-  action: "string",
-  related: reference,
-  reportingInstance: "string",
-};
-
 export const coreEventFields: Fields = {
-  ...eventBase,
   involvedObject: reference,
+  reason: "string",
   message: "string",
   source: eventSource,
   firstTimestamp: "time",
   lastTimestamp: "time",
   count: "integer",
+  type: "string",
+  eventTime: "microTime",
+  series,
+  action: "string",
+  related: reference,
   reportingComponent: "string",
+  reportingInstance: "string",
 };
 
 export const newEventFields: Fields = {
-  ...eventBase,
+  eventTime: "microTime",
+  series,
+  reportingController: "string",
+  reportingInstance: "string",
+  action: "string",
+  reason: "string",
   regarding: reference,
+  related: reference,
   note: "string",
+  type: "string",
   deprecatedSource: eventSource,
   deprecatedFirstTimestamp: "time",
   deprecatedLastTimestamp: "time",
   deprecatedCount: "integer",
-  reportingController: "string",
 };

@@ -1,5 +1,5 @@
-// Secrets as the real server treats them: defaults, sizes, the required keys of each type, and immutable
-// fields. No message contains a value.
+// Secrets and ConfigMaps as the real server treats them: defaults, sizes, the required keys of each type, and
+// immutable fields. No message contains a value.
 import { isDeepStrictEqual } from "node:util";
 import {
   asObject,
@@ -12,12 +12,19 @@ import {
 } from "../storage/object.ts";
 import type { StoredObject, JsonStrings } from "../storage/object.ts";
 import { goName } from "./scalars.ts";
-import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
+import {
+  causesOf,
+  forbiddenField,
+  invalidValue,
+  invalidValues,
+  required,
+  tooLong,
+} from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
 import { dataKeyErrors } from "./metadata-validation.ts";
 
 /** All values together, decoded, in bytes (core/v1, MaxSecretSize). */
-const mostBytes = 1024 * 1024;
+const mostDataBytes = 1024 * 1024;
 
 /** Defaults the type and moves stringData into data. */
 export function prepareSecret(secret: StoredObject): StoredObject {
@@ -32,17 +39,20 @@ export function prepareSecret(secret: StoredObject): StoredObject {
   };
 }
 
-export function secretCauses(secret: StoredObject): StatusCause[] {
+export function secretCauses(
+  secret: StoredObject,
+  before: StoredObject | undefined,
+): StatusCause[] {
   const data = asStringMap(secret["data"]);
-  let bytes = 0;
-  for (const value of Object.values(data)) bytes += Buffer.byteLength(value, "base64");
-  return [
-    ...Object.keys(data).flatMap((key) =>
-      dataKeyErrors(key).map((why) => invalidValue(`data[${key}]`, key, why)),
-    ),
-    ...(bytes > mostBytes ? [tooLong("data", mostBytes)] : []),
-    ...typeCauses(secret, data),
-  ];
+  return causesOf(
+    before !== undefined &&
+      secret["type"] !== before["type"] &&
+      invalidValue("type", asText(secret["type"]), "field is immutable"),
+    immutableCauses(secret, before, ["data"]),
+    dataKeyCauses(Object.keys(data)),
+    bytesIn(data, "base64") > mostDataBytes && tooLong("data", mostDataBytes),
+    typeCauses(secret, data),
+  );
 }
 
 function typeCauses(secret: StoredObject, data: JsonStrings): StatusCause[] {
@@ -92,26 +102,44 @@ function configProblem(text: string): string | undefined {
   }
 }
 
-const frozen = "field is immutable when `immutable` is set";
-
-export function secretUpdateCauses(next: StoredObject, before: StoredObject): StatusCause[] {
-  const causes: StatusCause[] = [];
-  if (next["type"] !== before["type"])
-    causes.push(invalidValue("type", asText(next["type"]), "field is immutable"));
-  return [...causes, ...immutableCauses(next, before, ["data"])];
+export function configMapCauses(
+  map: StoredObject,
+  before: StoredObject | undefined,
+): StatusCause[] {
+  const text = asStringMap(map["data"]);
+  const binary = asStringMap(map["binaryData"]);
+  return causesOf(
+    immutableCauses(map, before, ["data", "binaryData"]),
+    Object.keys(text)
+      .filter((key) => Object.hasOwn(binary, key))
+      .map((key) => invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData")),
+    dataKeyCauses([...Object.keys(text), ...Object.keys(binary)]),
+    bytesIn(text, "utf8") + bytesIn(binary, "base64") > mostDataBytes &&
+      tooLong("[]", mostDataBytes),
+  );
 }
 
-/** For Secrets and ConfigMaps: what `immutable: true` forbids. */
-export function immutableCauses(
+function dataKeyCauses(keys: readonly string[]): StatusCause[] {
+  return keys.flatMap((key) => invalidValues(`data[${key}]`, key, dataKeyErrors(key)));
+}
+
+function bytesIn(data: JsonStrings, encoding: "base64" | "utf8"): number {
+  return Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, encoding), 0);
+}
+
+const frozen = "field is immutable when `immutable` is set";
+
+/** What `immutable: true` forbids. */
+function immutableCauses(
   next: StoredObject,
-  before: StoredObject,
+  before: StoredObject | undefined,
   fields: readonly string[],
 ): StatusCause[] {
-  if (before["immutable"] !== true) return [];
-  const causes = next["immutable"] === true ? [] : [forbiddenField("immutable", frozen)];
-  for (const field of fields) {
-    if (!isDeepStrictEqual(asObject(next[field]), asObject(before[field])))
-      causes.push(forbiddenField(field, frozen));
-  }
-  return causes;
+  if (before?.["immutable"] !== true) return [];
+  const isSame = (field: string) =>
+    isDeepStrictEqual(asObject(next[field]), asObject(before[field]));
+  return causesOf(
+    next["immutable"] !== true && forbiddenField("immutable", frozen),
+    fields.filter((field) => !isSame(field)).map((field) => forbiddenField(field, frozen)),
+  );
 }

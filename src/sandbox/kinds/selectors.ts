@@ -2,29 +2,40 @@
 // Only the fields that the real server indexes can be selected.
 import { labelSelector } from "./selector-syntax.ts";
 import type { Matcher } from "./selector-syntax.ts";
-import { asText, isObject } from "../storage/object.ts";
-import type { Json, StoredObject } from "../storage/object.ts";
+import { textAt } from "../storage/object.ts";
+import type { StoredObject } from "../storage/object.ts";
 import type { ServedResource } from "./resources.ts";
 import { badRequest } from "../storage/status.ts";
 
+/** What a request sees of a collection. */
 export type Selection = {
+  /** Of every key that can match: its namespace, if the request is for one. */
+  readonly prefix: string;
+  /** The one key that can match, when the field selector says so. */
+  readonly key: string | undefined;
   /** Undefined when every object is meant. */
   readonly matches: Matcher<StoredObject> | undefined;
-  /** The one name that can match, when the field selector says so. */
-  readonly name: string | undefined;
+};
+
+export type Scope = {
+  readonly resource: ServedResource;
+  readonly namespace: string | undefined;
 };
 
 /** Reads both selectors of `query`. Throws a 400 when one of them cannot be read. */
-export function selection(resource: ServedResource, query: URLSearchParams): Selection {
+export function selection({ resource, namespace }: Scope, query: URLSearchParams): Selection {
   const labels = labelSelector(query.get("labelSelector") ?? "");
   const terms = fieldTerms(resource, query.get("fieldSelector") ?? "");
-  if (labels === undefined && terms.length === 0) return { matches: undefined, name: undefined };
+  const prefix = namespace === undefined ? "" : `${namespace}/`;
   const named = terms.find((term) => term.path === "metadata.name" && term.equal);
+  const isUnique = namespace !== undefined || !resource.namespaced;
+  const matches: Matcher<StoredObject> = (object) =>
+    (labels === undefined || labels(object.metadata.labels ?? {})) &&
+    terms.every((term) => (textAt(object, term.path) === term.value) === term.equal);
   return {
-    name: named?.value,
-    matches: (object) =>
-      (labels === undefined || labels(object.metadata.labels ?? {})) &&
-      terms.every((term) => (valueAt(object, term.path) === term.value) === term.equal),
+    prefix,
+    key: named && isUnique ? `${prefix}${named.value}` : undefined,
+    matches: labels === undefined && terms.length === 0 ? undefined : matches,
   };
 }
 
@@ -60,10 +71,4 @@ function unescaped(value: string): string {
 function splitTerms(text: string): string[] {
   const parts = text.match(/(?:\\.?|[^,\\])+/gs) ?? [];
   return parts.filter((part) => part !== "");
-}
-
-function valueAt(object: StoredObject, path: string): string {
-  let value: Json | undefined = object;
-  for (const field of path.split(".")) value = isObject(value) ? value[field] : undefined;
-  return asText(value);
 }

@@ -5,67 +5,37 @@
 // behaviour of the real kinds is not promised. Nothing is scheduled, run or scaled, no Service gets an
 // address, and no schema refuses a value. Deleting an owner does not delete what it owned. Versions are
 // converted by their apiVersion alone.
-import { asObject, asText, isList, isObject } from "../storage/object.ts";
+import { asList, asObject, asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import type { Storage } from "../storage/storage.ts";
 import { printerColumns } from "./printer-columns.ts";
-import { resources } from "./resources.ts";
+import { paths, resource, resources } from "./resources.ts";
 import type { ServedResource } from "./resources.ts";
 import type { Fields, Shape } from "./schema.ts";
 
-const common = {
-  group: "",
-  version: "v1",
-  shortNames: [],
-  namespaced: true,
+const shallow = {
   fields: { spec: "any", status: "any" },
-  fieldLabels: {},
-  createOnUpdate: false,
-  unconditionalUpdate: true,
   statusSubresource: true,
 } as const;
+const workload = { ...shallow, categories: ["all"] };
 
-export const definitions: ServedResource = {
-  ...common,
+export const definitions = resource({
+  ...shallow,
   group: "apiextensions.k8s.io",
-  plural: "customresourcedefinitions",
-  singular: "customresourcedefinition",
   kind: "CustomResourceDefinition",
   shortNames: ["crd", "crds"],
   namespaced: false,
-  storage: "customresourcedefinitions",
-};
+});
 
 export const shallowKinds: readonly ServedResource[] = [
-  {
-    ...common,
-    plural: "pods",
-    singular: "pod",
+  resource({
+    ...workload,
     kind: "Pod",
     shortNames: ["po"],
-    storage: "pods",
-    categories: ["all"],
-    fieldLabels: { "spec.nodeName": "spec.nodeName", "status.phase": "status.phase" },
-  },
-  {
-    ...common,
-    plural: "services",
-    singular: "service",
-    kind: "Service",
-    shortNames: ["svc"],
-    storage: "services",
-    categories: ["all"],
-  },
-  {
-    ...common,
-    group: "apps",
-    plural: "deployments",
-    singular: "deployment",
-    kind: "Deployment",
-    shortNames: ["deploy"],
-    storage: "deployments",
-    categories: ["all"],
-  },
+    fieldLabels: paths(["spec.nodeName", "status.phase"]),
+  }),
+  resource({ ...workload, kind: "Service", shortNames: ["svc"] }),
+  resource({ ...workload, group: "apps", kind: "Deployment", shortNames: ["deploy"] }),
   definitions,
 ];
 
@@ -108,9 +78,15 @@ export function establish(object: StoredObject): StoredObject {
   return { ...object, status: { acceptedNames: names, conditions, storedVersions } };
 }
 
+function servedVersions(spec: JsonObject): readonly JsonObject[] {
+  const versions = asList(spec["versions"]).map(asObject);
+  return versions.filter((version) => version["served"] === true);
+}
+
 function storedVersion(spec: JsonObject): JsonObject | undefined {
-  const versions = isList(spec["versions"]) ? spec["versions"].map(asObject) : [];
-  const stored = versions.filter((version) => version["storage"] === true);
+  const stored = asList(spec["versions"])
+    .map(asObject)
+    .filter((version) => version["storage"] === true);
   return stored.length === 1 && stored[0]?.["served"] === true ? stored[0] : undefined;
 }
 
@@ -120,11 +96,6 @@ function customKinds(definition: StoredObject): readonly ServedResource[] {
   const stored = storedVersion(spec);
   if (stored === undefined) return [];
   return servedVersions(spec).map((version) => customKind(definition, version, stored));
-}
-
-function servedVersions(spec: JsonObject): readonly JsonObject[] {
-  const versions = isList(spec["versions"]) ? spec["versions"].map(asObject) : [];
-  return versions.filter((version) => version["served"] === true);
 }
 
 function customKind(
@@ -137,32 +108,28 @@ function customKind(
   const group = asText(spec["group"]);
   const plural = asText(names["plural"]);
   const kind = asText(names["kind"]);
-  const texts = (field: string): readonly string[] => {
-    const list = names[field];
-    return isList(list) ? list.map(asText) : [];
-  };
   const schema = asObject(asObject(version["schema"])["openAPIV3Schema"]);
-  return {
-    ...common,
+  const subresources = asObject(version["subresources"]);
+  return resource({
     group,
     version: asText(version["name"]),
     plural,
     singular: asText(names["singular"]) || kind.toLowerCase(),
     kind,
-    shortNames: texts("shortNames"),
-    categories: texts("categories"),
+    shortNames: asList(names["shortNames"]).map(asText),
+    categories: asList(names["categories"]).map(asText),
     namespaced: spec["scope"] !== "Cluster",
     // A definition that is created again under its old name begins without objects.
     storage: `${plural}/${definition.metadata.uid}`,
     fields: fieldsOf(schema),
     unconditionalUpdate: false,
-    statusSubresource: asObject(version["subresources"])["status"] !== undefined,
-    ...scaleOf(asObject(version["subresources"])),
+    statusSubresource: subresources["status"] !== undefined,
+    ...scaleOf(subresources),
     schema,
     printerColumns: printerColumns(version),
     // Conversion by the strategy None: only the apiVersion differs.
     ...(version !== stored && { renamed: {}, storedVersion: `${group}/${asText(stored["name"])}` }),
-  };
+  });
 }
 
 function scaleOf(subresources: JsonObject): Pick<ServedResource, "scale"> {

@@ -2,7 +2,7 @@
 // for names, and the rules that decide whether it may be stored.
 import { isDeepStrictEqual } from "node:util";
 import { eventCauses } from "./events.ts";
-import { asObject, asStringMap } from "../storage/object.ts";
+import { asObject } from "../storage/object.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
 import type { ServedResource } from "./resources.ts";
 import {
@@ -12,15 +12,10 @@ import {
   shallowKinds,
   withDefaults,
 } from "./shallow-kinds.ts";
-import { immutableCauses, prepareSecret, secretCauses, secretUpdateCauses } from "./secrets.ts";
-import { invalidValue, tooLong } from "../storage/status.ts";
+import { configMapCauses, prepareSecret, secretCauses } from "./secrets.ts";
+import { causesOf, invalidValue } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
-import {
-  dataKeyErrors,
-  labelErrors,
-  pathSegmentErrors,
-  subdomainErrors,
-} from "./metadata-validation.ts";
+import { labelErrors, pathSegmentErrors, subdomainErrors } from "./metadata-validation.ts";
 import type { NameRule } from "./metadata-validation.ts";
 
 export type Rules = {
@@ -46,15 +41,14 @@ const namespaceRules: Rules = {
   ...plain,
   name: labelErrors,
   prepare(object, before) {
-    const { metadata } = object;
+    const { name, labels } = object.metadata;
+    const metadata =
+      name === ""
+        ? object.metadata
+        : { ...object.metadata, labels: { ...labels, [nameLabel]: name } };
     return {
       ...object,
-      metadata: {
-        ...metadata,
-        ...(metadata.name === ""
-          ? {}
-          : { labels: { ...metadata.labels, [nameLabel]: metadata.name } }),
-      },
+      metadata,
       // Finalizers and phase have subresources of their own.
       spec: before?.["spec"] ?? { finalizers: ["kubernetes"] },
       status: before?.["status"] ?? { phase: "Active" },
@@ -62,57 +56,23 @@ const namespaceRules: Rules = {
   },
 };
 
-const leaseRules: Rules = {
-  ...plain,
-  causes(object) {
-    const spec = asObject(object["spec"]);
-    const seconds = spec["leaseDurationSeconds"];
-    const changes = spec["leaseTransitions"];
-    return [
-      ...(typeof seconds === "number" && seconds <= 0
-        ? [invalidValue("spec.leaseDurationSeconds", seconds, "must be greater than 0")]
-        : []),
-      ...(typeof changes === "number" && changes < 0
-        ? [invalidValue("spec.leaseTransitions", changes, "must be greater than or equal to 0")]
-        : []),
-    ];
-  },
-};
-
-const configMapRules: Rules = {
-  ...plain,
-  causes(object, before) {
-    const text = asStringMap(object["data"]);
-    const binary = asStringMap(object["binaryData"]);
-    let bytes = 0;
-    for (const value of Object.values(text)) bytes += Buffer.byteLength(value);
-    for (const value of Object.values(binary)) bytes += Buffer.byteLength(value, "base64");
-    const keys = [...Object.keys(text), ...Object.keys(binary)];
-    return [
-      ...(before ? immutableCauses(object, before, ["data", "binaryData"]) : []),
-      ...Object.keys(text)
-        .filter((key) => Object.hasOwn(binary, key))
-        .map((key) => invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData")),
-      ...keys.flatMap((key) =>
-        dataKeyErrors(key).map((why) => invalidValue(`data[${key}]`, key, why)),
-      ),
-      ...(bytes > 1024 * 1024 ? [tooLong("[]", 1024 * 1024)] : []),
-    ];
-  },
-};
+function leaseCauses(lease: StoredObject): StatusCause[] {
+  const spec = asObject(lease["spec"]);
+  const isBelow = (field: string, least: number) => Number(spec[field] ?? least) < least;
+  const seconds = "leaseDurationSeconds";
+  const changes = "leaseTransitions";
+  return causesOf(
+    isBelow(seconds, 1) && invalidValue(`spec.${seconds}`, spec[seconds], "must be greater than 0"),
+    isBelow(changes, 0) &&
+      invalidValue(`spec.${changes}`, spec[changes], "must be greater than or equal to 0"),
+  );
+}
 
 const byStorage: Readonly<Record<string, Rules>> = {
   namespaces: namespaceRules,
-  secrets: {
-    ...plain,
-    prepare: prepareSecret,
-    causes: (object, before) => [
-      ...(before ? secretUpdateCauses(object, before) : []),
-      ...secretCauses(object),
-    ],
-  },
-  leases: leaseRules,
-  configmaps: configMapRules,
+  secrets: { ...plain, prepare: prepareSecret, causes: secretCauses },
+  leases: { ...plain, causes: leaseCauses },
+  configmaps: { ...plain, causes: configMapCauses },
   events: {
     ...plain,
     name: pathSegmentErrors,

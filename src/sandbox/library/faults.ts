@@ -79,20 +79,12 @@ function targetOf({ method, target, query, watch }: SeenRequest): RequestMatch {
   };
 }
 
+const VERB_OF: Readonly<Record<string, Verb>> = { POST: "create", PUT: "update", PATCH: "patch" };
+
 function verbOf(method: string, watch: boolean, name: string | undefined): Verb {
-  switch (method) {
-    case "POST":
-      return "create";
-    case "PUT":
-      return "update";
-    case "PATCH":
-      return "patch";
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-      if (watch) return "watch";
-      return name === undefined ? "list" : "get";
-  }
+  if (method === "DELETE") return name === undefined ? "deletecollection" : "delete";
+  if (watch) return "watch";
+  return VERB_OF[method] ?? (name === undefined ? "list" : "get");
 }
 
 function injectedBy(effect: Exclude<Effect, { readonly kind: "delay" }>): Injected {

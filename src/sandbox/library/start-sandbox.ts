@@ -67,20 +67,16 @@ function objectsOf(given: unknown): readonly JsonObject[] {
   });
 }
 
+/** An error is without the message and the cause of the failure, which quote the text, in several lines. */
 function documentsOf(yaml: string): readonly unknown[] {
-  const read = documentsIn(yaml);
-  if (typeof read === "string") throw new TypeError(`cannot load YAML: ${read}`);
-  return read.filter((each) => each != null);
-}
-
-/** Without the message and the cause of a failure, which quote the text, in several lines. */
-function documentsIn(yaml: string): readonly unknown[] | string {
+  let problem: string;
   try {
-    return loadAll(yaml);
+    return loadAll(yaml).filter((each) => each != null);
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    return `${error.reason} in line ${(error.mark?.line ?? 0) + 1}`;
+    problem = `${error.reason} in line ${(error.mark?.line ?? 0) + 1}`;
   }
+  throw new TypeError(`cannot load YAML: ${problem}`);
 }
 
 function kindOf(value: unknown): string {

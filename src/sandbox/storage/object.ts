@@ -49,6 +49,11 @@ export function asObject(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** The list at `value`, or an empty one. */
+export function asList(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
 /** Sets a member under any name: an assignment to `__proto__` sets none. */
 export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
   Object.defineProperty(object, name, {
@@ -64,9 +69,19 @@ export function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
+/** The value below `value` at a path of fields. */
+export function fieldAt(value: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce((at: Json | undefined, field) => asObject(at)[field], value);
+}
+
+/** The string at a path such as `spec.holderIdentity`, or "". */
+export function textAt(object: JsonObject, path: string): string {
+  return asText(fieldAt(object, path.split(".")));
+}
+
 /** Only the string members of `value`. */
 export function asStringMap(value: Json | undefined): JsonStrings {
-  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(isTextEntry)) : {};
+  return Object.fromEntries(Object.entries(asObject(value)).filter(isTextEntry));
 }
 
 function isTextEntry(entry: [string, Json | undefined]): entry is [string, string] {

@@ -118,6 +118,11 @@ export function invalidObject(
   });
 }
 
+/** Throws the 422 for parameters or options of `kind` if anything is wrong with them. */
+export function refuseOptions(kind: string, causes: readonly StatusCause[]): void {
+  if (causes.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", causes);
+}
+
 export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", message);
 }
@@ -199,6 +204,22 @@ export function unprocessable(): StatusError {
 export function invalidValue(field: string, value: Json | undefined, why: string): StatusCause {
   const shown = value === undefined ? "" : `: ${JSON.stringify(value)}`;
   return { reason: "FieldValueInvalid", message: `Invalid value${shown}: ${why}`, field };
+}
+
+/** A cause for each rule that `value` breaks. */
+export function invalidValues(
+  field: string,
+  value: string,
+  broken: readonly string[],
+): StatusCause[] {
+  return broken.map((why) => invalidValue(field, value, why));
+}
+
+/** The causes that there are: a condition that does not hold is false. */
+export function causesOf(
+  ...found: readonly (StatusCause | readonly StatusCause[] | false)[]
+): StatusCause[] {
+  return found.flatMap((each) => each || []);
 }
 
 export function required(field: string, why = ""): StatusCause {

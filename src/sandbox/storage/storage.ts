@@ -26,16 +26,17 @@ export class Collection {
   readonly #next: () => number;
   readonly #historyLimit: number;
   readonly #objects = new Map<string, StoredObject>();
-  readonly #keys = new SortedKeys();
+  #keys: readonly string[] = [];
+  /** The keys that came or went since #keys was sorted. */
+  readonly #moved = new Set<string>();
   readonly #past = new Map<number, StorageView>();
   readonly #observers = new Set<(change: StorageChange) => void>();
   #history: StorageChange[] = [];
   /** Changes up to this version are no longer in the history. */
-  #floor: number;
+  #floor = 0;
 
-  constructor(next: () => number, floor: number, historyLimit: number) {
+  constructor(next: () => number, historyLimit: number) {
     this.#next = next;
-    this.#floor = floor;
     this.#historyLimit = historyLimit;
   }
 
@@ -52,15 +53,10 @@ export class Collection {
     const version = this.#next();
     const before = this.#objects.get(key);
     const stored = atVersion(object, version);
-    if (before === undefined) this.#keys.add(key);
+    if (before === undefined) this.#moved.add(key);
     this.#objects.set(key, stored);
-    this.#record({
-      kind: before === undefined ? "ADDED" : "MODIFIED",
-      version,
-      key,
-      object: stored,
-      before,
-    });
+    const kind = before === undefined ? "ADDED" : "MODIFIED";
+    this.#record({ kind, version, key, object: stored, before });
     return stored;
   }
 
@@ -70,7 +66,7 @@ export class Collection {
     if (before === undefined) return;
     const version = this.#next();
     this.#objects.delete(key);
-    this.#keys.remove(key);
+    this.#moved.add(key);
     this.#record({ kind: "DELETED", version, key, object: atVersion(before, version), before });
   }
 
@@ -84,7 +80,7 @@ export class Collection {
    */
   changesAfter(version: number): readonly StorageChange[] | undefined {
     if (version < this.#floor) return undefined;
-    return this.#history.slice(firstAfter(this.#history, version));
+    return this.#history.slice(startOf(this.#history, (change) => change.version > version));
   }
 
   /** The state at `version`. Undefined when the history does not go back that far. */
@@ -98,7 +94,7 @@ export class Collection {
       if (change.before === undefined) objects.delete(change.key);
       else objects.set(change.key, change.before);
     }
-    const keys = [...objects.keys()].toSorted(byCodeUnit);
+    const keys = [...objects.keys()].toSorted();
     const view = { keys: () => keys, objects };
     this.#past.set(version, view);
     const [oldest] = this.#past.keys();
@@ -108,13 +104,24 @@ export class Collection {
 
   /** The present state, without a copy: read it before the next write. */
   view(): StorageView {
-    return { keys: () => this.#keys.inOrder(), objects: this.#objects };
+    return { keys: () => this.#inOrder(), objects: this.#objects };
   }
 
   forget(version: number): void {
     this.#history = [];
     this.#past.clear();
     this.#floor = version;
+  }
+
+  /** Sorts by need: a thousand writes between two lists cost one pass over what is nearly sorted. */
+  #inOrder(): readonly string[] {
+    if (this.#moved.size > 0) {
+      const kept = this.#keys.filter((key) => !this.#moved.has(key));
+      const came = [...this.#moved].filter((key) => this.#objects.has(key));
+      this.#keys = [...kept, ...came].toSorted();
+      this.#moved.clear();
+    }
+    return this.#keys;
   }
 
   #record(change: StorageChange): void {
@@ -146,7 +153,7 @@ export class Storage {
   collection(name: string): Collection {
     const known = this.#collections.get(name);
     if (known) return known;
-    const made = new Collection(() => ++this.#version, 0, this.#historyLimit);
+    const made = new Collection(() => ++this.#version, this.#historyLimit);
     this.#collections.set(name, made);
     return made;
   }
@@ -179,65 +186,23 @@ export function countFrom(view: StorageView, prefix: string, start: string): num
   return end - lowerBound(keys, start > prefix ? start : prefix);
 }
 
-/** Keys in order, sorted by need: a thousand writes between two lists cost one merge. */
-class SortedKeys {
-  #keys: string[] = [];
-  readonly #added = new Set<string>();
-  readonly #removed = new Set<string>();
-
-  add(key: string): void {
-    if (!this.#removed.delete(key)) this.#added.add(key);
-  }
-
-  remove(key: string): void {
-    if (!this.#added.delete(key)) this.#removed.add(key);
-  }
-
-  inOrder(): readonly string[] {
-    if (this.#removed.size > 0) this.#keys = this.#keys.filter((key) => !this.#removed.has(key));
-    if (this.#added.size > 0)
-      this.#keys = merged(this.#keys, [...this.#added].toSorted(byCodeUnit));
-    this.#added.clear();
-    this.#removed.clear();
-    return this.#keys;
-  }
-}
-
-function merged(a: readonly string[], b: readonly string[]): string[] {
-  const all: string[] = [];
-  let at = 0;
-  for (const key of b) {
-    for (let next = a[at]; next !== undefined && next < key; next = a[++at]) all.push(next);
-    all.push(key);
-  }
-  for (; at < a.length; at++) all.push(a[at] ?? "");
-  return all;
-}
-
 function atVersion(object: StoredObject, version: number): StoredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
-function byCodeUnit(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
+/** Where the first key at or after `key` is, or would be. */
 function lowerBound(keys: readonly string[], key: string): number {
-  let low = 0;
-  for (let high = keys.length; low < high;) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] ?? "") < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return startOf(keys, (each) => each >= key);
 }
 
-function firstAfter(history: readonly StorageChange[], version: number): number {
+/** Where the items begin that are `within`: they are the last ones of `items`. */
+function startOf<T>(items: readonly T[], within: (item: T) => boolean): number {
   let low = 0;
-  for (let high = history.length; low < high;) {
+  for (let high = items.length; low < high;) {
     const middle = (low + high) >>> 1;
-    if ((history[middle]?.version ?? 0) <= version) low = middle + 1;
-    else high = middle;
+    const item = items[middle];
+    if (item !== undefined && within(item)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

@@ -76,14 +76,7 @@ export function replace(write: ObjectWrite, name: string, draft: StoredObject): 
   const collection = write.storage.collection(resource.storage);
   const before = collection.get(keyOf(write.namespace, name));
   const wanted = inNamespace(write, draft);
-  if (wanted.metadata.name === "")
-    throw badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-    );
-  if (wanted.metadata.name !== name)
-    throw badRequest(
-      `the name of the object (${wanted.metadata.name}) does not match the name on the URL (${name})`,
-    );
+  checkName(wanted, name);
   if (before) {
     const { uid } = wanted.metadata;
     const there = before.metadata.uid;
@@ -114,15 +107,26 @@ export function update(write: ObjectWrite, before: StoredObject, draft: StoredOb
     ...metadataCauses(object, rules.name),
   ]);
   const managed = manage(write, object, before);
-  if (sameButManaged(managed, before)) return { code: 200, object: before };
+  if (isSame(managed, before)) return { code: 200, object: before };
   if (write.dryRun) return { code: 200, object: managed };
   const collection = write.storage.collection(resource.storage);
   const key = keyOf(write.namespace, name);
-  if (isFinal(managed)) {
-    collection.remove(key);
-    return { code: 200, object: managed };
-  }
-  return { code: 200, object: collection.put(key, managed) };
+  if (!isFinal(managed)) return { code: 200, object: collection.put(key, managed) };
+  collection.remove(key);
+  return { code: 200, object: managed };
+}
+
+/** Throws a 400 for a draft that does not have the name of its path. */
+export function checkName(draft: StoredObject, name: string): void {
+  const given = draft.metadata.name;
+  if (given === "")
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (given !== name)
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${name})`,
+    );
 }
 
 function inNamespace(write: ObjectWrite, draft: StoredObject): StoredObject {
@@ -224,17 +228,14 @@ function check(
     throw invalidObject({ group, kind: resource.kind }, object.metadata.name, causes);
 }
 
-function sameButManaged(next: StoredObject, before: StoredObject): boolean {
-  const { managedFields: a, ...metadata } = next.metadata;
-  const { managedFields: b, ...metadataBefore } = before.metadata;
-  return (
-    isDeepStrictEqual({ ...next, metadata }, { ...before, metadata: metadataBefore }) &&
-    sameOwners(a, b)
-  );
-}
-
-function sameOwners(a: Metadata["managedFields"], b: Metadata["managedFields"]): boolean {
-  const untimed = (entries: Metadata["managedFields"]) =>
-    (entries ?? []).map((entry) => ({ ...entry, time: undefined }));
-  return isDeepStrictEqual(untimed(a), untimed(b));
+/** Whether a write changes nothing. The times in managedFields do not count. */
+function isSame(next: StoredObject, before: StoredObject): boolean {
+  const comparable = ({ metadata, ...object }: StoredObject) => {
+    const managedFields = (metadata.managedFields ?? []).map((entry) => ({
+      ...entry,
+      time: undefined,
+    }));
+    return { ...object, metadata: { ...metadata, managedFields } };
+  };
+  return isDeepStrictEqual(comparable(next), comparable(before));
 }

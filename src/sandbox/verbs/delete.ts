@@ -46,35 +46,24 @@ function terminate(write: ObjectWrite, namespace: StoredObject): Deleted {
   };
 }
 
+const preconditions = [
+  ["uid", "UID", "deleted and then recreated"],
+  ["resourceVersion", "ResourceVersion", "modified"],
+] as const;
+
 function checkPreconditions(write: ObjectWrite, object: StoredObject, given: JsonObject): void {
   const { resource } = write;
-  const { name, uid, resourceVersion } = object.metadata;
-  // An empty precondition is one, which no object meets.
-  const wantedUid = asText(given["uid"] ?? uid);
-  const wantedVersion = asText(given["resourceVersion"] ?? resourceVersion);
-  if (wantedUid !== uid) {
-    if (resource === namespaces)
-      throw conflict(
-        resource,
-        name,
-        `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`,
-      );
-    throw preconditionFailed(
-      resource,
-      name,
-      `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
-    );
+  const { name } = object.metadata;
+  for (const [field, title, happened] of preconditions) {
+    const own = object.metadata[field];
+    // An empty precondition is one, which no object meets.
+    const wanted = asText(given[field] ?? own);
+    if (wanted === own) continue;
+    if (resource === namespaces) {
+      const why = `Precondition failed: ${title} in precondition: ${wanted}, ${title} in object meta: ${own}`;
+      throw conflict(resource, name, why);
+    }
+    const why = `the ${title} in the precondition (${wanted}) does not match the ${title} in record (${own}). The object might have been ${happened}`;
+    throw preconditionFailed(resource, name, why);
   }
-  if (wantedVersion === resourceVersion) return;
-  if (resource === namespaces)
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: ResourceVersion in precondition: ${wantedVersion}, ResourceVersion in object meta: ${resourceVersion}`,
-    );
-  throw preconditionFailed(
-    resource,
-    name,
-    `the ResourceVersion in the precondition (${wantedVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
-  );
 }

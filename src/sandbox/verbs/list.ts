@@ -3,53 +3,47 @@
 import { posix } from "node:path";
 import { asText, isObject } from "../storage/object.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
-import type { ServedResource } from "../kinds/resources.ts";
 import { selection } from "../kinds/selectors.ts";
-import type { Selection } from "../kinds/selectors.ts";
+import type { Scope, Selection } from "../kinds/selectors.ts";
 import {
   badRequest,
+  causesOf,
   expired,
   forbiddenField,
-  invalidObject,
   notSupported,
+  refuseOptions,
   tooLargeVersion,
 } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
-import { countFrom, keyOf, keysFrom } from "../storage/storage.ts";
+import { countFrom, keysFrom } from "../storage/storage.ts";
 import type { Collection, Storage, StorageView } from "../storage/storage.ts";
 import type { Listed } from "../http/representation.ts";
 
-const listOptions = { group: "meta.k8s.io", kind: "ListOptions" };
-
 /** The objects that `query` asks for, in their stored form, in the order of their keys. */
-export function list(
-  storage: Storage,
-  resource: ServedResource,
-  namespace: string | undefined,
-  query: URLSearchParams,
-): Listed {
+export function list(storage: Storage, scope: Scope, query: URLSearchParams): Listed {
   check(query);
-  const selected = selection(resource, query);
+  const selected = selection(scope, query);
   const limit = readCount(query, "limit");
-  const collection = storage.collection(resource.storage);
-  const prefix = namespace === undefined ? "" : `${namespace}/`;
+  const collection = storage.collection(scope.resource.storage);
   const token = query.get("continue") ?? "";
   const page =
     token === ""
       ? firstPage(storage, query, limit)
-      : nextPage(token, prefix, storage, collection, query);
+      : nextPage(token, query, selected.prefix, storage, collection);
   const view = page.exact ? collection.viewAt(page.version) : collection.view();
   if (view === undefined) throw expired("The resourceVersion for the provided list is too old.");
-  const found = collect(view, resource, namespace, prefix, page.start, selected, page.limit);
-  return { objects: found.objects, metadata: listMetadata(page.version, found) };
+  // Any version is accepted, so the watch cache answers, which has no pages.
+  const isWhole = token === "" && query.get("resourceVersion") === "0";
+  const { objects, next, left } = collect(view, selected, page.start, isWhole ? 0 : limit);
+  const metadata = {
+    resourceVersion: String(page.version),
+    ...(next !== undefined && { continue: writeToken(page.version, next) }),
+    ...(left > 0 && { remainingItemCount: left }),
+  };
+  return { objects, metadata };
 }
 
-type Page = {
-  readonly version: number;
-  readonly exact: boolean;
-  readonly start: string;
-  readonly limit: number;
-};
+type Page = { readonly version: number; readonly exact: boolean; readonly start: string };
 
 function firstPage(storage: Storage, query: URLSearchParams, limit: number): Page {
   const asked = readVersion(query);
@@ -58,81 +52,60 @@ function firstPage(storage: Storage, query: URLSearchParams, limit: number): Pag
   if (asked > storage.version) throw tooLargeVersion(asked, storage.version);
   // A limit at a version means exactly that version, unless the match says otherwise.
   const exact = asked > 0 && (match === "Exact" || (match === "" && limit > 0));
-  return {
-    version: exact ? asked : storage.version,
-    exact,
-    start: "",
-    // Any version is accepted, so the watch cache answers, which has no pages.
-    limit: query.get("resourceVersion") === "0" ? 0 : limit,
-  };
+  return { version: exact ? asked : storage.version, exact, start: "" };
 }
 
 function nextPage(
   token: string,
+  query: URLSearchParams,
   prefix: string,
   storage: Storage,
   collection: Collection,
-  query: URLSearchParams,
 ): Page {
   if (!["", "0"].includes(query.get("resourceVersion") ?? ""))
     throw badRequest("specifying resource version is not allowed when using continue");
   const { version, start } = readToken(token);
-  const limit = readCount(query, "limit");
   const from = `${prefix}${start}`;
   // A version of -1 in the token means to continue with the current state.
-  if (version < 0) return { version: storage.version, exact: false, start: from, limit };
+  if (version < 0) return { version: storage.version, exact: false, start: from };
   if (version < collection.floor)
     throw expired(
       "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
       writeToken(-1, start),
     );
-  return { version, exact: true, start: from, limit };
+  return { version, exact: true, start: from };
 }
 
-type Found = { readonly objects: StoredObject[]; next: string | undefined; left: number };
+type Found = {
+  readonly objects: readonly StoredObject[];
+  readonly next: string | undefined;
+  readonly left: number;
+};
 
-function collect(
-  view: StorageView,
-  resource: ServedResource,
-  namespace: string | undefined,
-  prefix: string,
-  start: string,
-  selected: Selection,
-  limit: number,
-): Found {
-  const found: Found = { objects: [], next: undefined, left: 0 };
-  for (const key of candidates(view, resource, namespace, selected, start || prefix)) {
-    const object = view.objects.get(key);
-    if (object === undefined) continue;
-    if (limit > 0 && found.objects.length === limit) {
-      found.next = key.slice(prefix.length);
+function collect(view: StorageView, selected: Selection, start: string, limit: number): Found {
+  const { prefix, matches } = selected;
+  const objects: StoredObject[] = [];
+  for (const [key, object] of candidates(view, selected, start)) {
+    if (limit > 0 && objects.length === limit) {
       // With selectors the remaining number of matches is unknown.
-      if (!selected.matches) found.left = countFrom(view, prefix, key);
-      break;
-    } else if (!selected.matches || selected.matches(object)) found.objects.push(object);
+      const left = matches ? 0 : countFrom(view, prefix, key);
+      return { objects, next: key.slice(prefix.length), left };
+    }
+    if (!matches || matches(object)) objects.push(object);
   }
-  return found;
+  return { objects, next: undefined, left: 0 };
 }
 
-/** The keys that can match, from `start` on: one when the selection names one, else a stretch of all. */
-export function candidates(
+/** The objects that can match, with their keys, from `start` on. */
+export function* candidates(
   view: StorageView,
-  resource: ServedResource,
-  namespace: string | undefined,
-  selected: Selection,
+  { key, prefix }: Selection,
   start: string,
-): Iterable<string> {
-  if (selected.name !== undefined && (namespace !== undefined || !resource.namespaced))
-    return [keyOf(namespace, selected.name)];
-  return keysFrom(view, namespace === undefined ? "" : `${namespace}/`, start);
-}
-
-function listMetadata(version: number, found: Found): JsonObject {
-  return {
-    resourceVersion: String(version),
-    ...(found.next === undefined ? {} : { continue: writeToken(version, found.next) }),
-    ...(found.left === 0 ? {} : { remainingItemCount: found.left }),
-  };
+): Generator<readonly [string, StoredObject]> {
+  for (const each of key === undefined ? keysFrom(view, prefix, start) : [key]) {
+    const object = view.objects.get(each);
+    if (object !== undefined) yield [each, object];
+  }
 }
 
 function writeToken(version: number, start: string): string {
@@ -143,23 +116,16 @@ function writeToken(version: number, start: string): string {
 function readToken(text: string): { readonly version: number; readonly start: string } {
   const token = parseToken(text);
   if (token["v"] !== "meta.k8s.io/v1")
-    throw badRequest(
-      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${asText(token["v"])}`,
-    );
+    throw invalidToken(`server does not recognize this encoded version ${asText(token["v"])}`);
   const version = token["rv"];
   const start = asText(token["start"]);
   if (typeof version !== "number" || !Number.isInteger(version) || version === 0)
-    throw badRequest(
-      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
-    );
-  if (start === "")
-    throw badRequest(
-      "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)",
-    );
+    throw invalidToken("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  if (start === "") throw invalidToken("encoded start key empty (version meta.k8s.io/v1)");
   // A start key must not change a path: a page stays within its list.
   const path = start.startsWith("/") ? start : `/${start}`;
   if (posix.normalize(path) !== path || (path.endsWith("/") && path !== "/"))
-    throw badRequest(`invalid continue token: continue key is not valid: ${start}`);
+    throw invalidToken(start);
   return { version, start: path.slice(1) };
 }
 
@@ -170,17 +136,18 @@ function parseToken(text: string): JsonObject {
   const bare = text.replaceAll(/[\r\n]/g, "");
   const wrong = bare.length % 4 === 1 ? bare.length - 1 : -1;
   const at = NOT_BASE64URL.exec(bare)?.index ?? wrong;
-  if (at >= 0)
-    throw badRequest(
-      `invalid continue token: continue key is not valid: illegal base64 data at input byte ${at}`,
-    );
+  if (at >= 0) throw invalidToken(`illegal base64 data at input byte ${at}`);
   try {
     const token: unknown = JSON.parse(Buffer.from(bare, "base64url").toString());
     if (isObject(token)) return token;
   } catch {
     // falls through to the same refusal
   }
-  throw badRequest("invalid continue token: continue key is not valid: it cannot be decoded");
+  throw invalidToken("it cannot be decoded");
+}
+
+function invalidToken(why: string): Error {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
 }
 
 /** resourceVersion as a number: 0 when it is not given, undefined when it is not a number. */
@@ -209,21 +176,24 @@ export function readCount(query: URLSearchParams, name: string): number {
 }
 
 function check(query: URLSearchParams): void {
-  const match = query.get("resourceVersionMatch") ?? "";
+  const field = "resourceVersionMatch";
+  const match = query.get(field) ?? "";
   const version = query.get("resourceVersion") ?? "";
-  const causes: StatusCause[] = [];
-  const forbid = (why: string) => void causes.push(forbiddenField("resourceVersionMatch", why));
-  if (match !== "") {
-    if (version === "")
-      forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
-    if (query.get("continue"))
-      forbid("resourceVersionMatch is forbidden when continue is provided");
-    if (match !== "Exact" && match !== "NotOlderThan")
-      causes.push(notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
-    if (match === "Exact" && version === "0")
-      forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
-  }
-  if (query.has("sendInitialEvents"))
-    causes.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  if (causes.length > 0) throw invalidObject(listOptions, "", causes);
+  const forbid = (why: string): StatusCause => forbiddenField(field, why);
+  const causes = causesOf(
+    match !== "" &&
+      causesOf(
+        version === "" && forbid(`${field} is forbidden unless resourceVersion is provided`),
+        query.get("continue") ? forbid(`${field} is forbidden when continue is provided`) : false,
+        match !== "Exact" &&
+          match !== "NotOlderThan" &&
+          notSupported(field, match, ["Exact", "NotOlderThan", ""]),
+        match === "Exact" &&
+          version === "0" &&
+          forbid(`${field} "exact" is forbidden for resourceVersion "0"`),
+      ),
+    query.has("sendInitialEvents") &&
+      forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"),
+  );
+  refuseOptions("ListOptions", causes);
 }

@@ -16,6 +16,7 @@ import {
   invalidValue,
   noStrategicPatch,
   notFound,
+  refuseOptions,
   required,
   unexplained,
   unsupportedPatch,
@@ -23,7 +24,7 @@ import {
 import { keyOf } from "../storage/storage.ts";
 import { readFlag } from "./watch-params.ts";
 import { strictness, writeOf } from "./write-params.ts";
-import { create, update } from "./create-update.ts";
+import { checkName, create, update } from "./create-update.ts";
 import type { Written } from "./create-update.ts";
 import type { VerbCall } from "./call.ts";
 
@@ -115,9 +116,7 @@ function apply(
 ): Patched {
   const { target, request } = call;
   if (!request.query.get("fieldManager"))
-    throw invalidObject({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
-      required("fieldManager", "is required for apply patch"),
-    ]);
+    refuseOptions("PatchOptions", [required("fieldManager", "is required for apply patch")]);
   const given = isObject(body) ? body : {};
   if (typeof given["kind"] !== "string" || typeof given["apiVersion"] !== "string")
     throw badRequest("invalid object type: /, Kind=");
@@ -141,16 +140,4 @@ function apply(
 
 function withName(object: StoredObject, name: string): StoredObject {
   return { ...object, metadata: { ...object.metadata, name } };
-}
-
-function checkName(object: StoredObject, name: string): void {
-  const given = object.metadata.name;
-  if (given === "")
-    throw badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-    );
-  if (given !== name)
-    throw badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${name})`,
-    );
 }

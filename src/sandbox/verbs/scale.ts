@@ -2,7 +2,7 @@
 // and its replicas are written to one of them.
 import { jsonType, mediaType, readBody } from "../http/body.ts";
 import type { ScalePaths } from "../kinds/resources.ts";
-import { asObject, asText, isObject } from "../storage/object.ts";
+import { asObject, asText, fieldAt, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import {
   badRequest,
@@ -68,10 +68,6 @@ function scaleOf(object: StoredObject, { replicas, status, selector }: ScalePath
       ...(typeof selected === "string" && { selector: selected }),
     },
   };
-}
-
-function fieldAt(object: JsonObject, path: readonly string[]): Json | undefined {
-  return path.reduce((value: Json | undefined, field) => asObject(value)[field], object);
 }
 
 function withField(

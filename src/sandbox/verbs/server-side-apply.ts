@@ -7,12 +7,13 @@ import {
   entryOf,
   fieldsOf,
   isOwn,
+  only,
   tree,
   valueAt,
   withEntries,
 } from "../kinds/field-manager.ts";
 import type { FieldSet } from "../kinds/field-manager.ts";
-import { asObject, asText, isList, isObject, setMember } from "../storage/object.ts";
+import { asText, isList, isObject, setMember } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
 import { fromStored } from "../kinds/resources.ts";
 import { StatusError } from "../storage/status.ts";
@@ -33,20 +34,21 @@ export function applied(
   const others = entries.filter((entry) => !isOwn(write, entry));
   const shown = fromStored(resource, wanted);
   const live = before ? fromStored(resource, before) : undefined;
-  const contested = new Map(
-    [...fields].filter(([, path]) => {
-      const present = live && valueAt(live, path);
-      // A write-only field such as stringData is never stored. Applying it adds it, regardless of its
-      // value.
-      return !isDeepStrictEqual(present, valueAt(shown, path));
-    }),
+  // A write-only field such as stringData is never stored. Applying it adds it, regardless of its value.
+  const contested = only(
+    fields,
+    (path) => !isDeepStrictEqual(live && valueAt(live, path), valueAt(shown, path)),
   );
   if (!force) refuseConflicts(others, contested);
   const own = entries.find((entry) => isOwn(write, entry));
   const dropped = own ? leftOut(entryFields(own), fields, others) : [];
-  const merged = dropped.reduce((object, path) => cut(object, path), merge(before, wanted));
+  const merged = dropped.reduce(
+    // The removed part is below the top level of the object and of its metadata, so the shape stays.
+    (object, path) => cutAt(object, path) as StoredObject,
+    merge(before, wanted),
+  );
   const kept = others.flatMap((entry) => {
-    const left = new Map([...entryFields(entry)].filter(([key]) => !contested.has(key)));
+    const left = only(entryFields(entry), (_, key) => !contested.has(key));
     return left.size === 0 ? [] : [{ ...entry, fieldsV1: tree(left) }];
   });
   const unchanged = own && isDeepStrictEqual(own["fieldsV1"], tree(fields));
@@ -55,12 +57,12 @@ export function applied(
 }
 
 function withoutEmptyMaps(object: StoredObject): StoredObject {
-  const { labels, annotations, ...rest } = object.metadata;
-  const filled = (map: JsonStrings | undefined) => map && Object.keys(map).length > 0;
+  const { labels = {}, annotations = {}, ...rest } = object.metadata;
+  const isEmpty = (map: JsonStrings) => Object.keys(map).length === 0;
   const metadata = {
     ...rest,
-    ...(labels && filled(labels) ? { labels } : {}),
-    ...(annotations && filled(annotations) ? { annotations } : {}),
+    ...(!isEmpty(labels) && { labels }),
+    ...(!isEmpty(annotations) && { annotations }),
   };
   return { ...object, metadata };
 }
@@ -111,17 +113,10 @@ function leftOut(
   has: FieldSet,
   others: readonly JsonObject[],
 ): (readonly string[])[] {
-  const held = others.map((entry) => entryFields(entry));
-  return [...had]
-    .filter(
-      ([key, path]) => !has.has(key) && path.at(-1) !== "." && !held.some((set) => set.has(key)),
-    )
-    .map(([, path]) => path);
-}
-
-// The removed part is below the top level of the object and of its metadata, so the shape stays.
-function cut(object: StoredObject, path: readonly string[]): StoredObject {
-  return cutAt(object, path) as StoredObject;
+  const held = [has, ...others.map(entryFields)];
+  const isLeft = (path: readonly string[], key: string): boolean =>
+    path.at(-1) !== "." && !held.some((set) => set.has(key));
+  return [...only(had, isLeft).values()];
 }
 
 function cutAt(value: Json, path: readonly string[]): Json | undefined {
@@ -139,33 +134,21 @@ function cutAt(value: Json, path: readonly string[]): Json | undefined {
 
 function merge(before: StoredObject | undefined, wanted: StoredObject): StoredObject {
   if (before === undefined) return wanted;
-  const { metadata, apiVersion, kind, ...fields } = wanted;
-  const { uid, resourceVersion } = metadata;
-  return {
-    ...before,
-    ...asObject(overlay(before, fields)),
-    apiVersion,
-    kind,
+  const { metadata, ...fields } = wanted;
+  const { uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
+  const { finalizers = [] } = before.metadata;
+  const given = Object.entries({ uid, resourceVersion, labels, annotations, ownerReferences });
+  const top = {
+    ...fields,
     metadata: {
-      ...before.metadata,
-      ...(uid === "" ? {} : { uid }),
-      ...(resourceVersion === "" ? {} : { resourceVersion }),
-      ...(metadata.labels ? { labels: { ...before.metadata.labels, ...metadata.labels } } : {}),
-      ...(metadata.annotations
-        ? { annotations: { ...before.metadata.annotations, ...metadata.annotations } }
-        : {}),
-      ...(metadata.ownerReferences ? { ownerReferences: metadata.ownerReferences } : {}),
-      ...(metadata.finalizers
-        ? {
-            finalizers: [
-              ...new Set([...(before.metadata.finalizers ?? []), ...metadata.finalizers]),
-            ],
-          }
-        : {}),
+      ...Object.fromEntries(given.filter(([, value]) => value !== "")),
+      finalizers: metadata.finalizers && [...new Set([...finalizers, ...metadata.finalizers])],
     },
   };
+  return overlay(before, top) as StoredObject;
 }
 
+/** `base` with what `top` sets. */
 function overlay(base: Json | undefined, top: Json): Json {
   if (!isObject(base) || !isObject(top)) return top;
   const merged: Record<string, Json | undefined> = { ...base };

@@ -56,7 +56,7 @@ function named(target: RequestTarget): string {
 function get({ storage, target, request, view }: VerbCall): VerbAnswer {
   const { resource, namespace, name } = target;
   if (name === undefined)
-    return { code: 200, body: showList(view, list(storage, resource, namespace, request.query)) };
+    return { code: 200, body: showList(view, list(storage, target, request.query)) };
   const version = readVersion(request.query);
   if (version === undefined) throw unexplained(noVersion(request.query));
   if (version > storage.version) throw tooLargeVersion(version, storage.version);
@@ -141,7 +141,7 @@ async function deleteAll(call: VerbCall): Promise<VerbAnswer> {
   if (!resource.namespaced || namespace === undefined) throw methodNotAllowed();
   const options = await readOptions(call);
   const write = writeOf(call, "DeleteOptions", "Update", options);
-  const listed = list(storage, resource, namespace, request.query);
+  const listed = list(storage, target, request.query);
   for (const object of listed.objects) remove(write, object.metadata.name, options);
   return { code: 200, body: showList(call.view, listed) };
 }

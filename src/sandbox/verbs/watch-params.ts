@@ -1,32 +1,30 @@
 // The parameters of a watch, with the rules of the real server for their combinations.
-import type { ServedResource } from "../kinds/resources.ts";
 import { noVersion, readCount, readVersion } from "./list.ts";
-import { selection } from "../kinds/selectors.ts";
-import { forbiddenField, invalidObject, notSupported, unexplained } from "../storage/status.ts";
+import { selection, type Scope } from "../kinds/selectors.ts";
+import {
+  causesOf,
+  forbiddenField,
+  notSupported,
+  refuseOptions,
+  unexplained,
+} from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
 import type { WatchRequest } from "./watch.ts";
 
 /** Without timeoutSeconds a watch lasts half an hour at least (kube-apiserver, min-request-timeout). */
 const defaultTimeoutMs = 30 * 60_000;
 
-type OfServer = "show" | "showBookmark" | "quietBookmarkMs" | "now" | "schedule" | "ending";
-type Wanted = Omit<WatchRequest, OfServer>;
+type Wanted = Omit<WatchRequest, "view" | "quietBookmarkMs" | "schedule" | "ending">;
 
 /** Reads `query`. Throws like the real server, which answers a bad version with a 500. */
-export function watchRequest(
-  resource: ServedResource,
-  namespace: string | undefined,
-  query: URLSearchParams,
-): Wanted {
+export function watchRequest(scope: Scope, query: URLSearchParams): Wanted {
   check(query);
   const version = readVersion(query);
   if (version === undefined) throw unexplained(noVersion(query));
   const streaming = readFlag(query, "sendInitialEvents");
   const seconds = readCount(query, "timeoutSeconds");
   return {
-    resource,
-    namespace,
-    selected: selection(resource, query),
+    selected: selection(scope, query),
     version,
     initialEvents: streaming ?? version === 0,
     notOlderThan: streaming === true,
@@ -51,16 +49,18 @@ function check(query: URLSearchParams): void {
   const field = "resourceVersionMatch";
   const match = query.get(field) ?? "";
   const streaming = query.has("sendInitialEvents");
-  const causes: StatusCause[] = [];
-  const forbid = (why: string) => void causes.push(forbiddenField(field, why));
-  if (streaming && match !== "NotOlderThan")
-    forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-  if (match !== "") {
-    if (!streaming)
-      forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
-    if (match !== "NotOlderThan") causes.push(notSupported(field, match, ["NotOlderThan"]));
-    if (query.get("continue")) forbid(`${field} is forbidden when continue is provided`);
-  }
-  if (causes.length > 0)
-    throw invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", causes);
+  const forbid = (why: string): StatusCause => forbiddenField(field, why);
+  const causes = causesOf(
+    streaming &&
+      match !== "NotOlderThan" &&
+      forbid(`sendInitialEvents requires setting ${field} to NotOlderThan`),
+    match !== "" &&
+      causesOf(
+        !streaming &&
+          forbid(`${field} is forbidden for watch unless sendInitialEvents is provided`),
+        match !== "NotOlderThan" && notSupported(field, match, ["NotOlderThan"]),
+        query.get("continue") ? forbid(`${field} is forbidden when continue is provided`) : false,
+      ),
+  );
+  refuseOptions("ListOptions", causes);
 }

@@ -5,15 +5,16 @@
 import type { ServerResponse } from "node:http";
 import { candidates } from "./list.ts";
 import type { JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
-import type { ServedResource } from "../kinds/resources.ts";
+import { showBookmark, showObject, type Representation } from "../http/representation.ts";
 import type { Selection } from "../kinds/selectors.ts";
 import type { Schedule } from "../storage/schedule.ts";
 import { StatusError, expired, tooLargeVersion } from "../storage/status.ts";
 import type { StorageChange, Collection, Storage } from "../storage/storage.ts";
 
+/** How a watch ends by itself: after so many events, without bookmarks. */
+export type WatchEnding = { readonly watch: "cut" | "expire"; readonly afterEvents: number };
+
 export type WatchRequest = {
-  readonly resource: ServedResource;
-  readonly namespace: string | undefined;
   readonly selected: Selection;
   readonly version: number;
   /** Starts with an ADDED event for every existing object. */
@@ -23,13 +24,11 @@ export type WatchRequest = {
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
   readonly quietBookmarkMs: number;
-  readonly now: () => number;
   readonly schedule: Schedule;
   /** A test ends the watch after so many events. */
-  readonly ending: { readonly watch: "cut" | "expire"; readonly afterEvents: number } | undefined;
-  /** Formats objects for the client. `first` is false from the second event on. */
-  readonly show: (object: StoredObject, first: boolean) => JsonObject;
-  readonly showBookmark: (version: string, annotations?: JsonStrings) => JsonObject;
+  readonly ending: WatchEnding | undefined;
+  /** Formats objects for the client, and has the time. */
+  readonly view: Representation;
 };
 
 const initialEventsEnd = "k8s.io/initial-events-end";
@@ -48,7 +47,6 @@ export class WatchConnection {
   readonly #collection: Collection;
   readonly #request: WatchRequest;
   readonly #response: ServerResponse;
-  readonly #prefix: string;
   readonly #timers: (() => void)[] = [];
   #cancelQuiet: () => void = () => undefined;
   #lastSent = 0;
@@ -64,8 +62,7 @@ export class WatchConnection {
     this.#storage = storage;
     this.#request = request;
     this.#response = response;
-    this.#collection = storage.collection(request.resource.storage);
-    this.#prefix = request.namespace === undefined ? "" : `${request.namespace}/`;
+    this.#collection = storage.collection(request.view.resource.storage);
   }
 
   start(): void {
@@ -74,11 +71,7 @@ export class WatchConnection {
     this.#response.on("close", () => this.#stop());
     const refusal = this.#replay();
     this.#mostUnread = this.#response.writableLength + mostUnread;
-    if (refusal) {
-      this.#send("ERROR", refusal.status);
-      this.end();
-      return;
-    }
+    if (refusal) this.fail(refusal.status);
     if (this.#isOver()) return;
     this.#unobserve = this.#collection.observe((change) => this.#notice(change));
     const { timeoutMs, bookmarks, schedule } = this.#request;
@@ -86,18 +79,18 @@ export class WatchConnection {
     if (!bookmarks) return;
     if (timeoutMs > lastBookmarkMs)
       this.#timers.push(schedule(() => this.#bookmark(), timeoutMs - lastBookmarkMs));
-    this.#lastSent = this.#request.now();
+    this.#lastSent = this.#now();
     this.#awaitQuiet(this.#request.quietBookmarkMs);
   }
 
   /** A bookmark after each quiet time. An event only notes its time, since there can be many. */
   #awaitQuiet(ms: number): void {
-    const { schedule, now, quietBookmarkMs } = this.#request;
+    const { schedule, quietBookmarkMs } = this.#request;
     this.#cancelQuiet = schedule(() => {
-      const left = this.#lastSent + quietBookmarkMs - now();
+      const left = this.#lastSent + quietBookmarkMs - this.#now();
       if (left <= 0) {
         this.#bookmark();
-        this.#lastSent = now();
+        this.#lastSent = this.#now();
       }
       this.#awaitQuiet(left <= 0 ? quietBookmarkMs : left);
     }, ms);
@@ -149,11 +142,13 @@ export class WatchConnection {
   }
 
   #replay(): StatusError | undefined {
-    const { version, initialEvents, bookmarks, notOlderThan } = this.#request;
+    const { selected, version, initialEvents, bookmarks, notOlderThan } = this.#request;
     if (initialEvents) {
       if (notOlderThan && version > this.#storage.version)
         return tooLargeVersion(version, this.#storage.version);
-      for (const object of this.#present()) this.#send("ADDED", this.#shown(object));
+      const { matches } = selected;
+      for (const [, object] of candidates(this.#collection.view(), selected, ""))
+        if (!matches || matches(object)) this.#send("ADDED", this.#shown(object));
       if (bookmarks) this.#bookmark({ [initialEventsEnd]: "true" });
       return undefined;
     }
@@ -165,19 +160,10 @@ export class WatchConnection {
     return undefined;
   }
 
-  *#present(): Generator<StoredObject> {
-    const { selected, namespace, resource } = this.#request;
-    const view = this.#collection.view();
-    for (const key of candidates(view, resource, namespace, selected, "")) {
-      const object = view.objects.get(key);
-      if (object && (!selected.matches || selected.matches(object))) yield object;
-    }
-  }
-
   #notice(change: StorageChange): void {
     // A watch from a future version is silent until that version is reached.
     if (change.version <= this.#request.version && !this.#request.initialEvents) return;
-    if (this.#forward(change)) this.#lastSent = this.#request.now();
+    if (this.#forward(change)) this.#lastSent = this.#now();
   }
 
   /**
@@ -185,8 +171,8 @@ export class WatchConnection {
    * added.
    */
   #forward(change: StorageChange): boolean {
-    if (!change.key.startsWith(this.#prefix)) return false;
-    const { matches } = this.#request.selected;
+    const { prefix, matches } = this.#request.selected;
+    if (!change.key.startsWith(prefix)) return false;
     const seen = (object: StoredObject | undefined) =>
       object !== undefined && (!matches || matches(object));
     const was = seen(change.before);
@@ -200,14 +186,18 @@ export class WatchConnection {
   }
 
   #shown(object: StoredObject): JsonObject {
-    const shown = this.#request.show(object, this.#first);
+    const shown = showObject(this.#request.view, object, this.#first);
     this.#first = false;
     return shown;
   }
 
+  #now(): number {
+    return this.#request.view.now();
+  }
+
   #bookmark(annotations?: JsonStrings): void {
     const version = String(this.#storage.version);
-    this.#send("BOOKMARK", this.#request.showBookmark(version, annotations));
+    this.#send("BOOKMARK", showBookmark(this.#request.view, version, annotations));
   }
 
   #send(type: string, object: JsonObject): void {

@@ -1,8 +1,7 @@
 // The parameters of all writes: dryRun, fieldManager, fieldValidation.
 import { asText, isList } from "../storage/object.ts";
 import type { JsonObject } from "../storage/object.ts";
-import { invalidObject, invalidValue, notSupported, tooLong } from "../storage/status.ts";
-import type { StatusCause } from "../storage/status.ts";
+import { causesOf, invalidValue, notSupported, refuseOptions, tooLong } from "../storage/status.ts";
 import type { ObjectWrite } from "./create-update.ts";
 import type { VerbCall } from "./call.ts";
 
@@ -46,22 +45,25 @@ function check(
   options: JsonObject,
 ): void {
   const { query } = call.request;
-  const causes: StatusCause[] = [];
-  if (Buffer.byteLength(query.get("fieldManager") ?? "") > managerBytes)
-    causes.push(tooLong("fieldManager", managerBytes));
-  if (dryRun.some((word) => word !== "All")) causes.push(notSupported("dryRun", dryRun, ["All"]));
   const strictness = query.get("fieldValidation") ?? "";
-  if (!["", "Strict", "Warn", "Ignore"].includes(strictness))
-    causes.push(notSupported("fieldValidation", strictness, ["", "Ignore", "Strict", "Warn"]));
   const inBody = options["propagationPolicy"];
   const policy = inBody === undefined ? (query.get("propagationPolicy") ?? "") : asText(inBody);
-  if (kind === "DeleteOptions" && policy !== "" && !policies.includes(policy))
-    causes.push(notSupported("propagationPolicy", policy, [...policies, "nil"]));
-  if (kind === "DeleteOptions" && policy !== "" && options["orphanDependents"] !== undefined) {
-    const why = "orphanDependents and deletionPropagation cannot be both set";
-    causes.push(invalidValue("propagationPolicy", policy, why));
-  }
-  if (causes.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", causes);
+  const hasPolicy = kind === "DeleteOptions" && policy !== "";
+  const twice = "orphanDependents and deletionPropagation cannot be both set";
+  const causes = causesOf(
+    Buffer.byteLength(query.get("fieldManager") ?? "") > managerBytes &&
+      tooLong("fieldManager", managerBytes),
+    dryRun.some((word) => word !== "All") && notSupported("dryRun", dryRun, ["All"]),
+    !["", "Strict", "Warn", "Ignore"].includes(strictness) &&
+      notSupported("fieldValidation", strictness, ["", "Ignore", "Strict", "Warn"]),
+    hasPolicy &&
+      !policies.includes(policy) &&
+      notSupported("propagationPolicy", policy, [...policies, "nil"]),
+    hasPolicy &&
+      options["orphanDependents"] !== undefined &&
+      invalidValue("propagationPolicy", policy, twice),
+  );
+  refuseOptions(kind, causes);
 }
 
 /** How to treat fields that the kind does not have. */

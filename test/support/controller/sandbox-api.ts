@@ -133,7 +133,7 @@ export class SandboxApi {
   // No field that a watch here selects by ever changes on an object.
   #selector(request: ApiRequest): (object: StoredObject) => boolean {
     const { target, query } = this.#parts(request);
-    const { matches } = selection(target.resource, query);
+    const { matches } = selection(target, query);
     return (object) =>
       (target.namespace === undefined || object.metadata.namespace === target.namespace) &&
       (!matches || matches(object));
