@@ -3,54 +3,45 @@
 // the world as it must be, every write on the way being right, and nothing is left to write.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PLAIN_FLAGS, type ChaosStep, type Script } from "./scripts/script.ts";
+import { deleted, pass, pull, say, source, space, stranger } from "./scripts/by-hand.ts";
+import { PLAIN_FLAGS, PLAIN_SCRIPT, type Script } from "./scripts/script.ts";
 import { play } from "./stages/stage.ts";
-import type { Raw, Texts } from "./model/raw.ts";
+import type { Raw } from "./model/raw.ts";
 import { isBrief } from "../support/time/extent.ts";
 
-const wait: ChaosStep = { kind: "pass", ms: 2000 };
-const source = (
-  name: string,
-  words: Texts,
-  type = "Opaque",
-  immutable = false,
-): Extract<ChaosStep, { kind: "source" }> => {
-  return { kind: "source", namespace: "shared", name, words, type, immutable };
-};
+const wait = pass(2000);
 /** Of the same rank, and it wants the same places. */
-const younger: ChaosStep = { ...source("one", { to: "team-*" }), namespace: "shared-2" };
-const space = (namespace: string, words: Texts, gone = false): ChaosStep => {
-  return { kind: "namespace", namespace, words, tier: "gold", gone };
-};
-const ALONE = { chance: 1, replicas: 1, graceMs: 1000, deleteLimit: 100 };
+const younger = source("shared-2/one", { to: "team-*" });
+const PLAIN = { ...PLAIN_SCRIPT, chance: 1, graceMs: 1000 };
 
 const SCENARIO: Script = {
-  ...ALONE,
-  flags: PLAIN_FLAGS,
-  sourceGraceMs: 10_000,
-  holdMs: 0,
+  ...PLAIN,
   steps: [
-    { kind: "stranger", namespace: "team-b", name: "two", words: { adopt: "shared/two" } },
-    { kind: "stranger", namespace: "team-c", name: "one", words: {} },
-    source("one", { to: "*", allow: "*", "copy-labels": "*" }),
-    source("two", { to: "team-*", "on-delete": "keep" }, "Opaque", true),
+    stranger("team-b/two", { adopt: "shared/two" }),
+    stranger("team-c/one"),
+    source("shared/one", { to: "*", allow: "*", "copy-labels": "*" }),
+    source("shared/two", { to: "team-*", "on-delete": "keep" }, { immutable: true }),
     wait,
-    { kind: "pull", namespace: "team-a", name: "pull-1", words: { from: "shared/one" } },
+    pull("team-a/pull-1", { from: "shared/one" }),
     { kind: "rotate", namespace: "shared", name: "one" },
     wait,
     // Made again with another type: every copy is replaced.
-    source("one", { to: "*", allow: "*", keys: "*,pass=password" }, "example.com/x"),
+    source(
+      "shared/one",
+      { to: "*", allow: "*", keys: "*,pass=password" },
+      { type: "example.com/x" },
+    ),
     { kind: "edit", namespace: "team-a", name: "two" },
     wait,
     space("team-b", { accept: "false" }),
-    { kind: "say", namespace: "shared", name: "one", word: "allow", value: null },
+    say("shared/one", "allow", null),
     wait,
     // The older wins; then the younger takes over what the older leaves.
     younger,
-    { kind: "delete", namespace: "shared", name: "two" },
+    deleted("shared/two"),
     wait,
-    { kind: "delete", namespace: "shared", name: "one" },
-    space("team-c", {}, true),
+    deleted("shared/one"),
+    space("team-c", {}, { gone: true }),
     wait,
     space("team-c", {}),
     wait,
@@ -60,18 +51,19 @@ const SCENARIO: Script = {
 // Two namespaces got copies while they accepted them, and keep them since. Their source is recreated, so
 // that both are replaced.
 const KEPT: Script = {
-  ...ALONE,
+  ...PLAIN,
+  sourceGraceMs: PLAIN.graceMs,
   flags: { ...PLAIN_FLAGS, sourceNamespaces: "shared*", policy: "opt-in" },
   steps: [
     space("team-a", { accept: "shared/*" }),
     space("team-b", { accept: "shared/*" }),
-    source("one", { to: "team-*" }, "Opaque", true),
+    source("shared/one", { to: "team-*" }, { immutable: true }),
     wait,
     space("team-a", {}),
     space("team-b", {}),
     younger,
     wait,
-    source("one", { to: "team-*" }, "example.com/x", true),
+    source("shared/one", { to: "team-*" }, { type: "example.com/x", immutable: true }),
     wait,
   ],
 };

@@ -31,20 +31,20 @@ export const REQUEST_FAULTS = [
 /** `reboot`: the API server starts anew, with no history of its own. */
 export const WATCH_FAULTS = ["cut", "expire", "deafen", "compact", "stale", "reboot"] as const;
 
-type At = { readonly namespace: string; readonly name: string };
+export type Place = { readonly namespace: string; readonly name: string };
 /** Of which kind the objects are; undefined: Secrets. */
-type OfKind = { readonly of?: "ConfigMap" | undefined };
+export type OfKind = { readonly of?: "ConfigMap" | undefined };
 export type UserStep = UserAction & OfKind;
 type UserAction =
   | Exclude<Step, { kind: "pass" }>
   /** The data of whatever is there change. */
-  | ({ readonly kind: "rotate" } & At)
+  | ({ readonly kind: "rotate" } & Place)
   /** One word of ours is set, or taken off. */
-  | ({ readonly kind: "say"; readonly word: string; readonly value: string | null } & At)
+  | ({ readonly kind: "say"; readonly word: string; readonly value: string | null } & Place)
   /** It is applied elsewhere as it is, marks included. */
-  | ({ readonly kind: "paste"; readonly to: string } & At)
+  | ({ readonly kind: "paste"; readonly to: string } & Place)
   /** Deleted and made again at once. */
-  | ({ readonly kind: "again" } & At)
+  | ({ readonly kind: "again" } & Place)
   /** The source list is written so, or deleted. */
   | {
       readonly kind: "list";
@@ -52,9 +52,9 @@ type UserAction =
       readonly strange: boolean;
     }
   /** The finalizers of whatever is there are taken off. */
-  | ({ readonly kind: "let go" } & At)
+  | ({ readonly kind: "let go" } & Place)
   /** Whatever is there gets so many more entries of so many bytes each. */
-  | ({ readonly kind: "fill"; readonly entries: number; readonly bytes: number } & At)
+  | ({ readonly kind: "fill"; readonly entries: number; readonly bytes: number } & Place)
   /** A word of ours becomes `first` and so many more entries, which match nothing: globs, or names. */
   | ({
       readonly kind: "say much";
@@ -62,7 +62,7 @@ type UserAction =
       readonly first: string;
       readonly more: number;
       readonly entries: "globs" | "names";
-    } & At)
+    } & Place)
   /** The source list gets so many more entries, of objects that are not there, and `besides`. */
   | {
       readonly kind: "lengthen";
@@ -72,7 +72,7 @@ type UserAction =
   /** The next version runs for a while and puts a mark of its own on every copy, or takes it off. */
   | { readonly kind: "next version"; readonly marks: boolean }
   /** A label of whatever is there is set, or taken off. */
-  | ({ readonly kind: "label"; readonly key: string; readonly value: string | null } & At)
+  | ({ readonly kind: "label"; readonly key: string; readonly value: string | null } & Place)
   /** A tenant makes so many copies of a living source, with its true UID, under names that it does not want. */
   | { readonly kind: "forge many"; readonly source: string; readonly count: number };
 /** What happens to network, server and processes, and time that passes. */
@@ -101,7 +101,7 @@ export type Circumstance =
   /** The process is killed as soon as its next write by this method is carried out. */
   | { readonly kind: "dies after"; readonly method: "POST" | "PATCH" | "DELETE" }
   /** An annotation of an object changes without pause; for a copy nothing follows from it. */
-  | ({ readonly kind: "touch"; readonly everyMs: number; readonly ms: number } & At & OfKind)
+  | ({ readonly kind: "touch"; readonly everyMs: number; readonly ms: number } & Place & OfKind)
   /** Somebody starts a run with `--once` beside a controller that is alone. */
   | { readonly kind: "once" }
   /** etcd comes back as it was so many versions ago, without a history, its versions counted on. */
@@ -142,3 +142,14 @@ export type Script = {
   readonly holdMs?: number;
   readonly steps: readonly ChaosStep[];
 };
+
+/** What a script is made of that nothing needs to be otherwise. */
+export const PLAIN_SCRIPT = {
+  replicas: 1,
+  flags: PLAIN_FLAGS,
+  chance: 0,
+  graceMs: 10_000,
+  deleteLimit: 100,
+  sourceGraceMs: 10_000,
+  holdMs: 0,
+} as const satisfies Omit<Script, "steps">;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { drawn } from "./draw.ts";
-import { PLAIN_FLAGS, type Script } from "./script.ts";
+import { PLAIN_SCRIPT, type Script } from "./script.ts";
 import { shrink } from "./shrink.ts";
 
 const [LONG] = fc.sample(drawn(1, 400, 400), { seed: 3, numRuns: 1 });
@@ -30,16 +30,7 @@ test("what is left of 400 steps are the two that it takes, in their order, and p
   assert.ok(LONG && isOne(LONG));
   const { steps, ...rest } = await shortest(isOne, 10_000);
   assert.deepEqual(kindsOf({ ...rest, steps }), ["restart", "roll out"]);
-  const plain = {
-    chance: 0,
-    replicas: 1,
-    flags: PLAIN_FLAGS,
-    graceMs: 10_000,
-    deleteLimit: 100,
-    sourceGraceMs: 10_000,
-    holdMs: 0,
-  };
-  assert.deepEqual(rest, plain);
+  assert.deepEqual(rest, PLAIN_SCRIPT);
 });
 
 test("when there is no more time the shortest so far is the result", async () => {

@@ -1,7 +1,7 @@
 // A failing script made short: parts of its steps are left out, ever smaller ones, and what else is in it
 // is made plain, as long as it goes on failing. Halves of hundreds of steps go before single ones, so
 // that what is left after a minute is short, which the shrinking of fast-check is not.
-import { PLAIN_FLAGS, type Script } from "./script.ts";
+import { PLAIN_SCRIPT, type Script } from "./script.ts";
 
 /**
  * Tries shorter ones until `isOver` says so or nothing more can be left out; each that fails is where it
@@ -27,14 +27,6 @@ export async function shrink(
     // What had to stay before may go now.
     if (left && size === 1) size = 2;
   }
-  const plain: readonly Partial<Script>[] = [
-    { replicas: 1 },
-    { flags: PLAIN_FLAGS },
-    { chance: 0 },
-    { graceMs: 10_000 },
-    { deleteLimit: 100 },
-    { sourceGraceMs: 10_000 },
-    { holdMs: 0 },
-  ];
-  for (const part of plain) await became({ ...script, ...part });
+  for (const [setting, plain] of Object.entries(PLAIN_SCRIPT))
+    await became({ ...script, [setting]: plain });
 }
