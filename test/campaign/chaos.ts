@@ -83,17 +83,16 @@ export async function replay(
   return all;
 }
 
-type Seed = Pick<FailedSeed, "seed" | "draw">;
 type Failure = { readonly script: Script; readonly wrong: readonly string[] };
 
-function scriptOf({ seed, draw }: Seed, { shortest, longest }: ChaosStage): Script {
+function scriptOf({ seed, draw }: FailedSeed, { shortest, longest }: ChaosStage): Script {
   const [script] = fc.sample(drawn(draw, shortest, longest), { seed, numRuns: 1 });
   if (!script) throw new Error(`test: nothing is drawn for seed ${seed}`);
   return script;
 }
 
 async function tell(
-  { seed, draw }: Seed,
+  { seed, draw }: FailedSeed,
   failure: Failure,
   stage: ChaosStage,
   print: (line: string) => void,

@@ -10,8 +10,9 @@ import { leaks } from "../support/programs/eavesdrop.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { seeded } from "../support/time/random.ts";
 import { openArena, type Arena } from "./stages/arena.ts";
+import { withEndings } from "./stages/proxied-server.ts";
 import { ATTACKS } from "./actors/attacks.ts";
-import { circumstances, flagsFor, inTurns, type Circumstances } from "./circumstances.ts";
+import { circumstances, flagsFor, inTurns } from "./circumstances.ts";
 import { faults, type Fault } from "./faults/faults.ts";
 import { freshWrites } from "./controllers/fresh.ts";
 import { Subject } from "./controllers/subject.ts";
@@ -42,48 +43,39 @@ const ENDS_WITHIN_MS = 30_000;
 
 /** Resolves with what was violated; empty when nothing was. */
 export async function hostile(options: HostileOptions): Promise<readonly string[]> {
-  const { seed, print } = options;
+  const { assets, seed, print } = options;
   const around = circumstances(seed);
   print(`--seed ${seed}: ${JSON.stringify(around)}`);
   const violations = new Violations(print);
-  const arena = await openArena(options.assets, seed, around, violations);
-  try {
-    await new Run(options, around, arena, violations).play();
-  } finally {
-    await arena.close();
-  }
+  await withEndings(async (endings) => {
+    const arena = await openArena({ assets, seed, around, violations, endings });
+    await new Run(options, arena).play();
+  });
   return violations.lines;
 }
 
 class Run {
   readonly #options: HostileOptions;
-  readonly #around: Circumstances;
   readonly #arena: Arena;
   readonly #violations: Violations;
   readonly #subjects: Subject[] = [];
   readonly #attacked = new Set<string>();
   #watching = true;
 
-  constructor(
-    options: HostileOptions,
-    around: Circumstances,
-    arena: Arena,
-    violations: Violations,
-  ) {
+  constructor(options: HostileOptions, arena: Arena) {
     this.#options = options;
-    this.#around = around;
     this.#arena = arena;
-    this.#violations = violations;
+    this.#violations = arena.violations;
   }
 
   async play(): Promise<void> {
-    const { platform, neighbours, disturbance } = this.#arena;
+    const { around, platform, neighbours, disturbance } = this.#arena;
     const rounds = this.#rounds();
     try {
       await disturbance.during(async () => {
         await platform.begin();
         await neighbours.begin();
-        for (let n = 0; n < this.#around.replicas; n++) this.#subjects.push(this.#subject());
+        for (let n = 0; n < around.replicas; n++) this.#subjects.push(this.#subject());
         await this.#somebodyLeads();
       });
       await this.#settled(ENDS_WITHIN_MS);
@@ -193,11 +185,11 @@ class Run {
   }
 
   #subject(): Subject {
-    const { endings, kubeconfig, marker, pace } = this.#arena;
+    const { around, endings, kubeconfig, marker, pace } = this.#arena;
     return new Subject({
       endings,
       kubeconfig,
-      flags: flagsFor(this.#around),
+      flags: flagsFor(around),
       violations: this.#violations,
       marker,
       slackMs: () => pace.slackMs(),
@@ -249,11 +241,9 @@ class Run {
 
   /** A controller from scratch puts right what was left, and the next one finds nothing to write. */
   async #quiet(): Promise<void> {
-    const { admin, marker, platform } = this.#arena;
-    const [flags, command] = [flagsFor(this.#around), imageCommand()];
+    const { admin, around, marker, platform, violations } = this.#arena;
     const values = [marker, ...platform.values];
-    const violations = this.#violations;
-    const fresh = { ...this.#arena, flags, command, values, violations };
+    const fresh = { ...this.#arena, flags: flagsFor(around), command: imageCommand(), values };
     await freshWrites(fresh);
     for (const write of await freshWrites(fresh)) violations.add("not quiet in the end", write);
     const { body } = await admin.send("GET", "/apis/events.k8s.io/v1/events");

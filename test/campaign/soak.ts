@@ -22,7 +22,7 @@ import { vitalsOf } from "./judges/vitals.ts";
 import {
   proxiedCluster,
   proxiedSandbox,
-  reversed,
+  withEndings,
   type ProxiedServer,
 } from "./stages/proxied-server.ts";
 import { soakFlags, SoakWorld } from "./stages/soak-world.ts";
@@ -64,8 +64,7 @@ const LAST_LINES = 5;
 /** Resolves with the path of the records. */
 export async function soak(options: SoakOptions): Promise<string> {
   const { assets } = options;
-  const { endings, close } = reversed();
-  try {
+  return withEndings(async (endings) => {
     const server = await (assets === undefined
       ? proxiedSandbox(endings)
       : proxiedCluster(assets, endings));
@@ -73,9 +72,7 @@ export async function soak(options: SoakOptions): Promise<string> {
     endings.after(async () => run.world.close());
     await run.play();
     return run.file;
-  } finally {
-    await close();
-  }
+  });
 }
 
 class Soak {

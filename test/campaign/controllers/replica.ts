@@ -5,7 +5,7 @@ import { readConfig, type FlagValues } from "../../../src/controller/settings/co
 import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
 import type { RunEnd } from "../../../src/controller/sync/controller.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import type { Clock, Timer } from "../../../src/kube/time/clock.ts";
+import type { Clock } from "../../../src/kube/time/clock.ts";
 import { readFilter } from "../../../src/page/filter.ts";
 import { StatusFeed } from "../../../src/page/status-feed.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
@@ -15,33 +15,18 @@ import { LAST_RECEIPTS_MS } from "../../../src/run/run.ts";
 import type { ReceiptStream } from "../judges/receipt-stream.ts";
 
 /** Its wall clock is off by `skewMs`. */
-class SkewedClock implements Clock {
-  readonly #inner: Clock;
-  skewMs = 0;
+type SkewedClock = Clock & { skewMs: number };
 
-  constructor(inner: Clock) {
-    this.#inner = inner;
-  }
-
-  now(): number {
-    return this.#inner.now() + this.skewMs;
-  }
-
-  monotonic(): number {
-    return this.#inner.monotonic();
-  }
-
-  boottime(): number {
-    return this.#inner.boottime();
-  }
-
-  random(): number {
-    return this.#inner.random();
-  }
-
-  setTimeout(fn: () => void, ms: number): Timer {
-    return this.#inner.setTimeout(fn, ms);
-  }
+function skewed(inner: Clock): SkewedClock {
+  const clock: SkewedClock = {
+    skewMs: 0,
+    now: () => inner.now() + clock.skewMs,
+    monotonic: () => inner.monotonic(),
+    boottime: () => inner.boottime(),
+    random: () => inner.random(),
+    setTimeout: (fn, ms) => inner.setTimeout(fn, ms),
+  };
+  return clock;
 }
 
 export type ReplicaOptions = {
@@ -68,7 +53,7 @@ export class Replica {
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
-    this.clock = new SkewedClock(options.clock);
+    this.clock = skewed(options.clock);
   }
 
   get running(): boolean {

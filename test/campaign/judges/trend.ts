@@ -1,6 +1,7 @@
 // Whether a figure that is taken again and again grows: a line by ordinary least squares, and how sure
 // its slope is. Samples seconds apart follow each other, so they are not independent and would make the
 // slope look surer than it is: they are averaged over blocks of minutes first.
+import { sum } from "../../../bench/scorecard.ts";
 
 export type Point = { readonly x: number; readonly y: number };
 export type Line = {
@@ -48,5 +49,4 @@ function quantileOfT(free: number): number {
   );
 }
 
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;

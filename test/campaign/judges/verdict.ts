@@ -1,5 +1,6 @@
 // What the records of a long soak say: whether memory and handles are flat once the process is warm,
 // whether it takes longer in the end than in the beginning, and whether all was right.
+import { quantile } from "../../../bench/scorecard.ts";
 import {
   isLatency,
   isSample,
@@ -174,20 +175,15 @@ function drift(what: string, all: readonly Latency[]): SoakVerdict {
   const quarter = calm.length >> 2;
   const [early, late] = [calm.slice(0, quarter), calm.slice(calm.length - quarter)];
   const show = (values: readonly number[]): string =>
-    `p50 ${at(values, 0.5).toFixed(0)}, p99 ${at(values, 0.99).toFixed(0)} ms`;
+    `p50 ${quantile(values, 0.5).toFixed(0)}, p99 ${quantile(values, 0.99).toFixed(0)} ms`;
   const lines = [
     `${what}: ${show(calm)} of ${calm.length} when calm; ${show(stormy)} of ${stormy.length} with faults`,
     `${what}, first quarter ${show(early)}, last quarter ${show(late)}`,
   ];
-  const [a, b] = [at(early, 0.5), at(late, 0.5)];
+  const [a, b] = [quantile(early, 0.5), quantile(late, 0.5)];
   const enough = quarter >= FEWEST_OF_A_QUARTER;
   const drifted = enough && b > DRIFT.times * a && b - a > DRIFT.ms;
   return { lines, problems: drifted ? [`it became slower: ${lines[1]}`] : [] };
-}
-
-function at(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
 function range(samples: readonly Sample[], of: (one: Sample) => number): string {

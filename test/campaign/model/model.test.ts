@@ -181,125 +181,87 @@ for (const [name, [objects, expected]] of Object.entries(WORLDS))
   });
 
 type Case = {
-  readonly before: Raw;
   readonly method: "DELETE" | "PATCH" | "POST";
+  readonly before: Raw;
   readonly after?: Raw;
-  readonly source?: Raw;
   readonly conditions?: object;
-  /** What the source became, one after the other, a while before the write. */
-  readonly became?: readonly Readonly<Record<string, string>>[];
+  /** What the source says: since ever, and then one after the other, a while before the write. */
+  readonly said: readonly Texts[];
 };
-const conditions = ({ metadata: { uid, resourceVersion } }: Raw) => ({ uid, resourceVersion });
+const deleted = (before: Raw, ...said: readonly Texts[]): Case => {
+  return { method: "DELETE", before, said };
+};
+const KEPT = copy("team-a/one", "shared/one", { "on-delete": "keep" });
+const EVERYWHERE = { to: "team-*" };
+const KEEPING = { to: "*", "on-delete": "keep" };
 const NOW_MS = 3_600_000;
 const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
-  "a delete of a copy whose source is gone": [{ before: BOTH[0], method: "DELETE" }, undefined],
-  "a delete of a stranger's": [{ before: secret("team-a/x", {}), method: "DELETE" }, /not ours/],
-  "a delete of a copy that is wanted": [
-    { before: BOTH[0], method: "DELETE", source: SOURCE },
-    /wanted, frozen or paused/,
-  ],
+  "a delete of a copy whose source is gone": [deleted(BOTH[0]), undefined],
+  "a delete of a stranger's": [deleted(secret("team-a/x", {})), /not ours/],
+  "a delete of a copy that is wanted": [deleted(BOTH[0], EVERYWHERE), /wanted, frozen or paused/],
   "a delete without a version": [
-    { before: BOTH[0], method: "DELETE", conditions: { uid: "uid" } },
+    { ...deleted(BOTH[0]), conditions: { uid: "uid" } },
     /without a resourceVersion/,
   ],
-  "a delete of a copy that was to be kept": [
-    { before: copy("team-a/one", "shared/one", { "on-delete": "keep" }), method: "DELETE" },
-    /to be kept/,
-  ],
+  "a delete of a copy that was to be kept": [deleted(KEPT), /to be kept/],
   "a delete of a copy that was to be kept, of a source that says nothing any more": [
-    {
-      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
-      method: "DELETE",
-      source: SOURCE,
-      became: [{ to: "*", "on-delete": "keep" }, { allow: "*" }],
-    },
+    deleted(KEPT, EVERYWHERE, KEEPING, { allow: "*" }),
     /to be kept/,
   ],
   "a delete of a copy that was to be kept, of a source that says otherwise by now": [
-    {
-      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
-      method: "DELETE",
-      source: SOURCE,
-      became: [{ to: "*", "on-delete": "keep" }, { to: "team-b" }],
-    },
+    deleted(KEPT, EVERYWHERE, KEEPING, { to: "team-b" }),
     undefined,
   ],
   "a delete of a copy that was to be kept, of what is no source and says otherwise": [
-    {
-      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
-      method: "DELETE",
-      source: SOURCE,
-      became: [{ to: "*", "on-delete": "keep" }, { "on-delete": "delete" }],
-    },
+    deleted(KEPT, EVERYWHERE, KEEPING, { "on-delete": "delete" }),
     undefined,
   ],
   "a delete of a copy whose source says by now that copies are kept": [
-    {
-      before: BOTH[0],
-      method: "DELETE",
-      source: SOURCE,
-      became: [{ to: "nobody", "on-delete": "keep" }],
-    },
+    deleted(BOTH[0], EVERYWHERE, { to: "nobody", "on-delete": "keep" }),
     /says that it is kept/,
   ],
   "a delete of a copy whose source is a pulling Secret by now, which keeps what it was filled with":
-    [
-      {
-        before: BOTH[0],
-        method: "DELETE",
-        source: SOURCE,
-        became: [{ from: "shared/other", "on-delete": "keep" }],
-      },
-      undefined,
-    ],
+    [deleted(BOTH[0], EVERYWHERE, { from: "shared/other", "on-delete": "keep" }), undefined],
   "a delete of a copy that was to be kept, of a source that is a pulling Secret by now": [
-    {
-      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
-      method: "DELETE",
-      source: SOURCE,
-      became: [
-        { to: "*", "on-delete": "keep" },
-        { from: "shared/other", "on-delete": "delete" },
-      ],
-    },
+    deleted(KEPT, EVERYWHERE, KEEPING, { from: "shared/other", "on-delete": "delete" }),
     /to be kept/,
   ],
   "an update that brings what the source never held": [
     {
-      before: BOTH[0],
       method: "PATCH",
-      source: SOURCE,
+      before: BOTH[0],
       after: copy("team-a/one", "shared/one", {}, { key: "b3RoZXI=" }),
+      said: [EVERYWHERE],
     },
     /never held this/,
   ],
   "a create where the source never wanted a copy": [
     {
-      before: BOTH[0],
       method: "POST",
-      source: SOURCE,
+      before: BOTH[0],
       after: copy("kube-system/one", "shared/one"),
+      said: [EVERYWHERE],
     },
     /never wanted this place/,
   ],
 };
 
-for (const [
-  name,
-  [{ before, method, after, source, became = [], conditions: given }, expected],
-] of Object.entries(WRITES))
+for (const [name, [{ method, before, after, said, conditions }, expected]] of Object.entries(
+  WRITES,
+))
   test(`the judge on ${name}`, () => {
     const slots = new Slots();
-    const objects = source ? [before, source] : [before];
-    const made = world(...objects);
-    for (const raw of made.namespaces.values())
+    for (const raw of world().namespaces.values())
       slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
-    for (const raw of made.objects.values()) slots.note(slotOf(raw), raw, Number.NEGATIVE_INFINITY);
-    for (const [at, words] of became.entries())
-      slots.note("Secret shared/one", secret("shared/one", words), NOW_MS - 60_000 + at);
+    slots.note(slotOf(before), before, Number.NEGATIVE_INFINITY);
+    for (const [at, words] of said.entries()) {
+      const since = at === 0 ? Number.NEGATIVE_INFINITY : NOW_MS - 60_000 + at;
+      slots.note("Secret shared/one", secret("shared/one", words), since);
+    }
     const { namespace, name: own } = (after ?? before).metadata;
     const path = `/api/v1/namespaces/${namespace}/secrets${method === "POST" ? "" : `/${own}`}`;
-    const held = given ?? conditions(before);
+    const { uid, resourceVersion } = before.metadata;
+    const held = conditions ?? { uid, resourceVersion };
     const body = method === "DELETE" ? { preconditions: held } : { metadata: held };
     const answer = after
       ? { ...after, metadata: { ...after.metadata, resourceVersion: "later" } }

