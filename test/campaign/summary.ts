@@ -8,7 +8,7 @@ export function summarize(
   arena: Arena,
   subjects: readonly Subject[],
 ): void {
-  const { expectations, asked, writes, tenant, pace, admission } = arena;
+  const { expectations, asked, writes, tenant, pace, webhook } = arena;
   for (const [change, times] of expectations.took) print(`${change}: ${percentiles(times)}`);
   print(`after disturbances: ${percentiles(expectations.recovered)}`);
   for (const subject of subjects) {
@@ -24,7 +24,7 @@ export function summarize(
   print(`the controller: ${shown(asked.requests)}`);
   print(`its writes: ${shown(writes.done)}, ${writes.unjudged} not judged`);
   print(`one place was asked at most ${asked.mostRepeats} times in ten seconds`);
-  print(`the webhook was asked ${admission.asked} times`);
+  print(`the webhook was asked ${webhook.asked} times`);
   print(`our own slowest write took ${Math.round(pace.worstMs)} ms`);
 }
 

@@ -6,6 +6,7 @@ import { openCluster } from "../../support/api-server/cluster.ts";
 import type { ClusterAccess } from "../../support/api-server/control-plane.ts";
 import { field, type Answer, type Http } from "../../support/api-server/http.ts";
 import { good } from "../../support/api-server/pressure.ts";
+import { SICK } from "../../support/api-server/webhook.ts";
 
 export const TENANT_NAMESPACES = ["tenant-a", "tenant-b"] as const;
 export type TenantNamespace = (typeof TENANT_NAMESPACES)[number];
@@ -31,14 +32,14 @@ const MOST_MADE = 300;
 const BYTES_A_SECOND = 8 * 2 ** 20;
 const MOST_BYTES = 120 * 2 ** 20;
 
-/** Makes the account and its namespaces; `accept` is what these say to copies. */
+/** Makes the account and its namespaces, which faults are for; `accept` is what these say to copies. */
 export async function tenantToken(admin: Http, accept: string | undefined): Promise<string> {
   const create = (path: string, body: object) => good(admin.send("POST", path, { body }));
   const rules = [{ apiGroups: [""], resources: ["secrets"], verbs: ["*"] }];
   const annotations = accept === undefined ? {} : { "secretcast.io/accept": accept };
   for (const name of TENANT_NAMESPACES) {
     await create("/api/v1/namespaces", {
-      metadata: { name, annotations, labels: { tier: "tenant" } },
+      metadata: { name, annotations, labels: { tier: "tenant", ...SICK } },
     });
     const metadata = { name: "tenant" };
     await create(`${RBAC}/namespaces/${name}/roles`, { metadata, rules });

@@ -1,40 +1,28 @@
 // The worst that annotations and names can hold, at the API server's own limits. Pure.
+import { list, texts } from "../../support/planner/worst-objects.ts";
+import type { Texts } from "../model/raw.ts";
 
 /** `count` renames of one entry: what it holds, times `count`. */
-export function renames(old: string, count: number): string {
-  return Array.from({ length: count }, (_, at) => `a${at}=${old}`).join(",");
-}
+export const renames = (old: string, count: number): string =>
+  list(Infinity, (at) => `a${at}=${old}`, count);
 
 /** `count` globs that a matcher which tries every split never gets through with. */
-export function nastyGlobs(count: number, negative = false): string {
-  const one = (at: number): string => `${"*a".repeat(40)}*b${at}`;
-  return Array.from({ length: count }, (_, at) => (negative ? `!${one(at)}` : one(at))).join(",");
-}
+export const nastyGlobs = (count: number, negative = false): string =>
+  list(Infinity, (at) => `${negative ? "!" : ""}${"*a".repeat(40)}*b${at}`, count);
 
 /** A comma-separated list of long literals that takes about `bytes`. */
-export function longList(bytes: number): string {
-  const count = Math.floor(bytes / 201);
-  return Array.from({ length: count }, (_, at) => `${at}-`.padEnd(200, "k")).join(",");
-}
+export const longList = (bytes: number): string => list(bytes, (at) => `${at}-`.padEnd(200, "k"));
 
 /** A selector of as many requirements as fit in `bytes`. */
-export function longSelector(bytes: number): string {
-  const one = (at: number): string => `k${at} notin (${"v,".repeat(20)}w)`;
-  const count = Math.floor(bytes / (one(99_999).length + 1));
-  return Array.from({ length: count }, (_, at) => one(at)).join(",");
-}
+export const longSelector = (bytes: number): string =>
+  list(bytes, (at) => `k${at} notin (${"v,".repeat(20)}w)`);
 
 /** The longest name that the API takes. */
-export function longName(base: string): string {
-  return `${base}-`.padEnd(253, "x");
-}
+export const longName = (base: string): string => `${base}-`.padEnd(253, "x");
 
 /** `count` labels or annotations. */
-export function manyKeys(count: number): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Array.from({ length: count }, (_, at) => [`example.com/${"a".repeat(30)}${at}`, "x"]),
-  );
-}
+export const manyKeys = (count: number): Texts =>
+  texts(count, (at) => `example.com/${"a".repeat(30)}${at}`, "x");
 
 /** What people and attackers write where NAMESPACE/NAME is asked for. */
 export const NONSENSE = [

@@ -2,17 +2,17 @@
 // elsewhere; one of the API server or the controller is felt by everybody, until it ends.
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { ACCOUNT } from "../../support/api-server/account.ts";
 import type { ControlPlane } from "../../support/api-server/control-plane.ts";
 import type { FaultProxy } from "../../support/api-server/fault-proxy.ts";
 import { field, type Http } from "../../support/api-server/http.ts";
 import { good, merge } from "../../support/api-server/pressure.ts";
 import {
-  BY_THE_CONTROLLER,
   SECRET_WRITES,
-  TENANT_SELECTOR,
-  type Admission,
-  type Mood,
-} from "./admission.ts";
+  SICK,
+  type Webhook,
+  type WebhookFault,
+} from "../../support/api-server/webhook.ts";
 import type { Disturbance } from "./disturbance.ts";
 import type { Platform } from "../actors/platform.ts";
 import { TENANT_NAMESPACES } from "../actors/tenant.ts";
@@ -29,7 +29,7 @@ export type FaultParts = {
   readonly admin: Http;
   readonly cluster: Pick<ControlPlane, "restartApiServer">;
   readonly proxy: FaultProxy;
-  readonly admission: Admission;
+  readonly webhook: Webhook;
   readonly disturbance: Disturbance;
   readonly platform: Pick<Platform, "touch">;
   /** HOST:PORT of the probes and metrics of each replica. */
@@ -42,16 +42,24 @@ const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const POLICIES = `${ADMISSION}/validatingadmissionpolicies`;
 const BINDINGS = `${ADMISSION}/validatingadmissionpolicybindings`;
 const ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/secretcast";
+const WEBHOOKS = `${ADMISSION}/validatingwebhookconfigurations`;
+const WEBHOOK = "hostile";
+const WEBHOOK_TIMEOUT_S = 10;
 const POLICY = "hostile-policy";
+/** Faults of the tenant's namespaces are for the controller alone. */
+const BY_THE_CONTROLLER = {
+  name: "by-the-controller",
+  expression: `request.userInfo.username == '${ACCOUNT}'`,
+};
 const CUTS = 5;
 const TOUCH_EVERY_MS = 100;
 const READERS = 300;
 const PIPELINED = 20;
 
 export function faults(parts: FaultParts): readonly Fault[] {
-  const { cluster, killLeader, admission } = parts;
+  const { cluster, killLeader } = parts;
   const nothing = async (): Promise<void> => {};
-  const moods: readonly Mood[] = [
+  const ofWebhook: readonly WebhookFault[] = [
     "hangs",
     "allows late",
     "answers 500",
@@ -59,12 +67,7 @@ export function faults(parts: FaultParts): readonly Fault[] {
     "denies with 409",
   ];
   return [
-    ...moods.map((mood) => ({
-      name: `webhook ${mood}`,
-      everywhere: false,
-      begin: () => admission.begin(mood),
-      end: () => admission.end(),
-    })),
+    ...ofWebhook.map((fault) => webhookThat(fault, parts)),
     quota(parts),
     policy(parts),
     withoutGet(parts),
@@ -84,6 +87,22 @@ export function faults(parts: FaultParts): readonly Fault[] {
     },
     { name: "controller killed", everywhere: true, begin: killLeader, end: nothing },
   ];
+}
+
+function webhookThat(fault: WebhookFault, { admin, webhook }: FaultParts): Fault {
+  return {
+    name: `webhook ${fault}`,
+    everywhere: false,
+    begin: async () => {
+      webhook.fault = fault;
+      const body = webhook.configuration(WEBHOOK, WEBHOOK_TIMEOUT_S, [BY_THE_CONTROLLER]);
+      await good(admin.send("POST", WEBHOOKS, { body }));
+    },
+    end: async () => {
+      await good(admin.send("DELETE", `${WEBHOOKS}/${WEBHOOK}`));
+      webhook.letGo();
+    },
+  };
 }
 
 function quota({ admin }: FaultParts): Fault {
@@ -115,7 +134,10 @@ function policy({ admin }: FaultParts): Fault {
     begin: async () => {
       const spec = {
         failurePolicy: "Fail",
-        matchConstraints: { resourceRules: [SECRET_WRITES], namespaceSelector: TENANT_SELECTOR },
+        matchConstraints: {
+          resourceRules: [SECRET_WRITES],
+          namespaceSelector: { matchLabels: SICK },
+        },
         matchConditions: [BY_THE_CONTROLLER],
         validations: [{ expression: "false", message: "no copies here", reason: "Invalid" }],
       };

@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Ending } from "../../support/api-server/fault-proxy.ts";
+import { Webhook } from "../../support/api-server/webhook.ts";
 import { seeded } from "../../support/time/random.ts";
-import { Admission } from "../faults/admission.ts";
 import { AskedJudge } from "../judges/asked-judge.ts";
 import { everybodyPublishes, type Circumstances } from "../circumstances.ts";
 import { Disturbance } from "../faults/disturbance.ts";
@@ -77,13 +77,12 @@ export async function openArena({ assets, seed, around, violations, endings }: A
     marker,
     stop: tenantStop.signal,
   });
-  const admission = new Admission(admin);
-  await admission.listen();
+  const webhook = await Webhook.start();
   endings.after(async () => {
     stop.abort();
     tenantStop.abort();
     neighbours.stop();
-    await Promise.all([tenant.close(), admission.close(), pace.ended()]);
+    await Promise.all([tenant.close(), webhook.stop(), pace.ended()]);
   });
   return {
     ...server,
@@ -99,7 +98,7 @@ export async function openArena({ assets, seed, around, violations, endings }: A
     platform,
     neighbours,
     tenant,
-    admission,
+    webhook,
     /** The tenant stops at once. */
     stopTenant: (): void => tenantStop.abort(),
   };

@@ -29,12 +29,12 @@ const shortName = (at: number): string => {
 };
 const longName = (at: number, length: number): string => `${"a".repeat(length - 5)}${10_000 + at}`;
 
-function texts(count: number, key: (at: number) => string, value = ""): Texts {
+export function texts(count: number, key: (at: number) => string, value = ""): Texts {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [key(at), value]));
 }
 
 /** As many entries, joined by commas, as `bytes` hold. */
-function list(
+export function list(
   bytes: number,
   entry: (at: number) => string,
   most = Number.POSITIVE_INFINITY,
