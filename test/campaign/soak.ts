@@ -25,7 +25,7 @@ import {
   withEndings,
   type ProxiedServer,
 } from "./stages/proxied-server.ts";
-import { soakFlags, SoakWorld } from "./stages/soak-world.ts";
+import { SOAK_FLAGS, SoakWorld } from "./stages/soak-world.ts";
 
 export type SoakOptions = {
   readonly hours: number;
@@ -55,9 +55,6 @@ const SILENCE_S = 310;
 const RESTART_LIKELIHOOD = 1 / 90;
 const CONVERGE_MS = 7 * 60_000;
 const MOST_CONNECTIONS = 40;
-/** That of the account's rights. */
-const OWN_NAMESPACE = "secretcast";
-const FLAGS = soakFlags(OWN_NAMESPACE);
 /** Which Lease was lost is not in the very last line. */
 const LAST_LINES = 5;
 
@@ -101,9 +98,9 @@ class Soak {
     this.#command = assets === undefined ? undefined : imageCommand();
     this.file = join(folder, RECORDS);
     const { client, proxy, admin } = server;
-    const [violations, ownNamespace] = [new Violations(options.print), OWN_NAMESPACE];
+    const violations = new Violations(options.print);
     this.#violations = violations;
-    this.world = new SoakWorld({ client, proxy, seed: seed + 1, ownNamespace, violations });
+    this.world = new SoakWorld({ client, proxy, seed: seed + 1, violations });
     // Silence lasts minutes: on a real server it comes by itself, and else only to runs that last as long.
     const silence = assets === undefined && hours * 3600 > SILENCE_S;
     this.#skies = new Skies(proxy, seeded(seed + 2), silence);
@@ -141,7 +138,7 @@ class Soak {
       endings: this.#endings,
       command: this.#command,
       kubeconfig: this.#server.kubeconfig,
-      flags: { ...FLAGS, "leader-elect": "true" },
+      flags: { ...SOAK_FLAGS, "leader-elect": "true" },
       values: [MARKER],
       onTold: (where) => this.#violations.add("a value was told", where),
       onEnd: (life, code) => this.#ended(life, code),
@@ -269,7 +266,7 @@ class Soak {
       ...this.#server,
       endings: this.#endings,
       command: this.#command,
-      flags: { ...FLAGS, "delete-grace": "0s", "source-grace": "0s" },
+      flags: { ...SOAK_FLAGS, "delete-grace": "0s", "source-grace": "0s" },
       values: [MARKER],
       violations: this.#violations,
     };

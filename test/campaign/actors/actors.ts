@@ -15,8 +15,11 @@ import type { UserStep } from "../scripts/script.ts";
 import type { Raw, Texts } from "../model/raw.ts";
 import { isOurs } from "../model/standing.ts";
 
-export const OWN_NAMESPACE = "controller";
-export const SOURCE_LIST = "secretcast-sources";
+/** On a real server that of the account's rights. */
+export const OWN_NAMESPACE = "secretcast";
+const LIST = { namespace: OWN_NAMESPACE, name: "secretcast-sources" };
+export const LIST_PLACE = `${LIST.namespace}/${LIST.name}`;
+export const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
 /** Of a second release. */
 export const SECOND_NAMESPACE = "tools";
 export const MARKER = "planted-value-";
@@ -41,18 +44,16 @@ type Place = { readonly namespace: string; readonly name: string };
 
 export class Actors {
   readonly #client: ApiClient;
-  readonly #ownNamespace: string;
   /** Whose objects the present step is about. */
   #resource: Resource = SECRETS;
   #values = 0;
 
-  constructor(client: ApiClient, ownNamespace: string = OWN_NAMESPACE) {
+  constructor(client: ApiClient) {
     this.#client = client;
-    this.#ownNamespace = ownNamespace;
   }
 
   async begin(): Promise<void> {
-    for (const namespace of [...NAMESPACES, this.#ownNamespace])
+    for (const namespace of [...NAMESPACES, OWN_NAMESPACE])
       await this.#namespace(namespace, {}, "gold");
   }
 
@@ -89,7 +90,7 @@ export class Actors {
       case "list":
         // One that could be a pulling ConfigMap is not read.
         return this.#writeList(
-          this.#ownNamespace,
+          OWN_NAMESPACE,
           step.entries,
           step.strange ? { [`${P}from`]: "shared/one" } : {},
         );
@@ -97,7 +98,7 @@ export class Actors {
         const data = numbered(step.entries, (no) => {
           return [`more-${no}`, JSON.stringify({ secret: `nowhere/of-${no}`, to: "nowhere" })];
         });
-        const path = resourcePath(CONFIG_MAPS, this.#ownNamespace, SOURCE_LIST);
+        const path = resourcePath(CONFIG_MAPS, LIST.namespace, LIST.name);
         return this.#merge(path, { data: { ...Object.fromEntries(data), ...step.besides } });
       }
       case "next version":
@@ -192,9 +193,9 @@ export class Actors {
   }
 
   async #writeList(namespace: string, entries: Texts | null, annotations: Texts): Promise<void> {
-    const path = resourcePath(CONFIG_MAPS, namespace, SOURCE_LIST);
+    const path = resourcePath(CONFIG_MAPS, namespace, LIST.name);
     if (!entries) return this.#deleteAt(path);
-    const body = { metadata: { name: SOURCE_LIST, annotations }, data: entries };
+    const body = { metadata: { name: LIST.name, annotations }, data: entries };
     const collection = resourcePath(CONFIG_MAPS, namespace);
     if (await this.#try({ method: "POST", path: collection, body })) return;
     await this.#try({ method: "PUT", path, body });

@@ -12,6 +12,7 @@ import {
   resourcePath,
   SECRETS,
 } from "../../../src/kube/rest/resource.ts";
+import { OWN_NAMESPACE } from "../actors/actors.ts";
 import { placeOf, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
 
 const RESOURCES = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;
@@ -72,14 +73,15 @@ export class SeenWorld {
     while (!this.follows && !this.#isLost) await delay(AGAIN_MS, undefined, { signal });
   }
 
-  worlds(): readonly World[] {
+  async worlds(): Promise<readonly World[]> {
+    const reserved = await this.#reserved();
     const of = (kind: Kind): ReadonlyMap<string, Raw> => {
       const nameOf = (raw: Raw) => (kind === "Namespace" ? raw.metadata.name : placeOf(raw));
       return new Map(this.#ofKind(kind).map((raw) => [nameOf(raw), raw]));
     };
     const namespaces = of("Namespace");
     return (["Secret", "ConfigMap"] as const).map((kind) => {
-      return { kind, namespaces, objects: of(kind) };
+      return { kind, namespaces, objects: of(kind), reserved };
     });
   }
 
@@ -154,6 +156,18 @@ export class SeenWorld {
     return last;
   }
 
+  /** What the controller's Lease says of places within a replace. */
+  async #reserved(): Promise<ReadonlyMap<string, string>> {
+    const path = resourcePath(LEASES, OWN_NAMESPACE, "secretcast");
+    const lease = { method: "GET", path, what: "the Lease" } as const;
+    try {
+      return reservedBy(await this.#options.client.request<Raw>(lease));
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return new Map();
+      throw error;
+    }
+  }
+
   #ofKind(kind: Kind): readonly Raw[] {
     return [...this.objects.values()].filter((raw) => raw.kind === kind);
   }
@@ -167,20 +181,6 @@ export class SeenWorld {
 
 const slotOfKind = (kind: Kind, raw: Raw): string =>
   kind === "Namespace" ? raw.metadata.name : slotOf({ ...raw, kind });
-
-/** What the controller's Lease says of places within a replace. */
-export async function reservedIn(
-  client: ApiClient,
-  ownNamespace: string,
-): Promise<ReadonlyMap<string, string>> {
-  const path = resourcePath(LEASES, ownNamespace, "secretcast");
-  try {
-    return reservedBy(await client.request<Raw>({ method: "GET", path, what: "the Lease" }));
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === "notFound") return new Map();
-    throw error;
-  }
-}
 
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Event> {
   const decoder = new TextDecoder();

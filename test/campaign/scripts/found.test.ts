@@ -1,7 +1,7 @@
 // What chaos found, as short as it could be shrunk: each was wrong once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OWN_NAMESPACE, SOURCE_LIST } from "../actors/actors.ts";
+import { LIST_PLACE } from "../actors/actors.ts";
 import { play } from "../stages/stage.ts";
 import {
   deleted,
@@ -23,7 +23,7 @@ import {
 import { PLAIN_FLAGS, PLAIN_SCRIPT, type ChaosStep, type Script } from "./script.ts";
 
 /** The list does not contain that entry, or not any more. */
-const OF_ANOTHER_ENTRY = { entry: "gone", list: `${OWN_NAMESPACE}/${SOURCE_LIST}` };
+const OF_ANOTHER_ENTRY = { entry: "gone", list: LIST_PLACE };
 const NO_ENTRY = list({ none: "- no mapping" });
 const EVERYWHERE = { to: "*", allow: "*" };
 

@@ -3,7 +3,7 @@
 // write is judged by; what differs is how time passes and what can be done to a server.
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { seeded } from "../../support/time/random.ts";
-import { OWN_NAMESPACE, SOURCE_LIST, type Actors } from "../actors/actors.ts";
+import { LIST_SLOT, OWN_NAMESPACE, type Actors } from "../actors/actors.ts";
 import { SecondRelease } from "../actors/second-release.ts";
 import { Deployment, type DeploymentOptions, type Write } from "../controllers/deployment.ts";
 import type { Replica } from "../controllers/replica.ts";
@@ -20,9 +20,6 @@ import {
   type FlagSet,
   type Script,
 } from "../scripts/script.ts";
-
-export const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
-export const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
 
 /** What a script asks of a server, and not of who takes part. */
 export type ServerStep = Extract<Circumstance, { kind: "watches" | "restore" }>;

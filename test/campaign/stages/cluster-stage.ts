@@ -10,14 +10,14 @@ import { systemClock } from "../../../src/kube/time/clock.ts";
 import { compact } from "../../support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
 import { seeded } from "../../support/time/random.ts";
-import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
+import { Actors, LIST_SLOT, OWN_NAMESPACE } from "../actors/actors.ts";
 import type { ChaosStage, Played } from "../chaos.ts";
 import type { Deployment } from "../controllers/deployment.ts";
-import { isHeld, type World } from "../model/raw.ts";
+import { isHeld } from "../model/raw.ts";
 import type { Script } from "../scripts/script.ts";
-import { reservedIn, SeenWorld } from "../judges/seen-world.ts";
+import { SeenWorld } from "../judges/seen-world.ts";
 import { Slots } from "../judges/slots.ts";
-import { Cast, LIST_SLOT, type ServerStep } from "./cast.ts";
+import { Cast, type ServerStep } from "./cast.ts";
 
 const GRACE_MS = 1000;
 const HOLD_MS = 2000;
@@ -121,7 +121,7 @@ class ClusterStage {
     for (const step of script.steps) await cast.take(step);
     await cast.rest({
       settled: () => this.#heard(cast.deployment),
-      worlds: () => this.#worlds(),
+      worlds: () => this.#world.worlds(),
       lookMs: 1000,
       mostMs: REST_MOST_MS,
       quietMs: QUIET_MS,
@@ -183,10 +183,5 @@ class ClusterStage {
       deployment.reset();
       await delay(POLL_MS);
     } while (!(deployment.hears && this.#world.follows) && systemClock.monotonic() < until);
-  }
-
-  async #worlds(): Promise<readonly World[]> {
-    const reserved = await reservedIn(this.#client, OWN_NAMESPACE);
-    return this.#world.worlds().map((world) => ({ ...world, reserved }));
   }
 }

@@ -5,11 +5,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import type { FaultProxy } from "../../support/api-server/fault-proxy.ts";
-import { Actors, SOURCE_LIST } from "../actors/actors.ts";
+import { Actors, LIST_SLOT, OWN_NAMESPACE } from "../actors/actors.ts";
 import { valuesOf } from "../faults/weather.ts";
 import { RequestJudge } from "../judges/request-judge.ts";
 import { wrongAtRest } from "../judges/rest-judge.ts";
-import { reservedIn, SeenWorld } from "../judges/seen-world.ts";
+import { SeenWorld } from "../judges/seen-world.ts";
 import type { Violations } from "../judges/violations.ts";
 import { isHeld, type Flags } from "../model/raw.ts";
 import { isOurs } from "../model/standing.ts";
@@ -22,22 +22,20 @@ const FLAGS: FlagSet = { ...PLAIN_FLAGS, configMaps: true };
 const ASKED_EVERY_MS = 500;
 
 /** What the controller is given besides its addresses. */
-export const soakFlags = (ownNamespace: string): FlagValues => ({
+export const SOAK_FLAGS: FlagValues = {
   ...valuesOf(FLAGS),
-  "lease-namespace": ownNamespace,
   "delete-grace": "2s",
   "source-grace": "2s",
   "delete-hold": "0",
   "delete-limit": "0",
   resync: "1m",
-});
+};
 
 export type SoakWorldOptions = {
   /** Past the proxy. */
   readonly client: ApiClient;
   readonly proxy: FaultProxy;
   readonly seed: number;
-  readonly ownNamespace: string;
   readonly violations: Violations;
 };
 
@@ -53,9 +51,9 @@ export class SoakWorld {
   readonly changes = new Map<string, number>();
 
   constructor(options: SoakWorldOptions) {
-    const { client, proxy, seed, ownNamespace, violations } = options;
+    const { client, proxy, seed, violations } = options;
     this.#options = options;
-    this.#actors = new Actors(client, ownNamespace);
+    this.#actors = new Actors(client);
     this.#steps = userSteps(seed);
     this.#requests = new RequestJudge(violations);
     proxy.onWrite = (write) => this.#requests.take(write);
@@ -100,11 +98,9 @@ export class SoakWorld {
   }
 
   async wrong(): Promise<readonly string[]> {
-    const { client, ownNamespace } = this.#options;
-    const reserved = await reservedIn(client, ownNamespace);
-    const list = this.#seen.objects.get(`ConfigMap ${ownNamespace}/${SOURCE_LIST}`);
-    const flags: Flags = { ...FLAGS, ownNamespace, list };
-    return this.#seen.worlds().flatMap((world) => wrongAtRest({ ...world, reserved }, flags));
+    const list = this.#seen.objects.get(LIST_SLOT);
+    const flags: Flags = { ...FLAGS, ownNamespace: OWN_NAMESPACE, list };
+    return (await this.#seen.worlds()).flatMap((world) => wrongAtRest(world, flags));
   }
 
   /** That the server did for the controller, by verb. */

@@ -7,12 +7,12 @@ import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { seeded } from "../../support/time/random.ts";
-import { Actors, OWN_NAMESPACE } from "../actors/actors.ts";
+import { Actors, LIST_PLACE, OWN_NAMESPACE } from "../actors/actors.ts";
 import type { Replica } from "../controllers/replica.ts";
 import type { ChaosStep, Script } from "../scripts/script.ts";
 import { Slots } from "../judges/slots.ts";
 import { isHeld, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
-import { Cast, LIST_PLACE, type Waits } from "./cast.ts";
+import { Cast, type Waits } from "./cast.ts";
 
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
