@@ -32,6 +32,7 @@ import {
 } from "../../inspect/cluster/planning-settings.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { readFiles, type FileCluster } from "../../inspect/cluster/read-files.ts";
+import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
 import { readExpectation, unexpected, type ExpectedItem, type Unexpected } from "./expectation.ts";
 import {
   planColumns,
@@ -159,6 +160,7 @@ async function tellPlan(
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, prospect.plan) : undefined,
     waitingLine(items, planning, nowMs),
+    ...withoutEffect(effectlessOf(prospect.plan, namespace)),
     where,
     settingsLine(planning),
   ];

@@ -1,6 +1,5 @@
 // Implements `secretcast status`. It reads the page of the running controller. Where this is impossible, it
 // makes its own plan and says so. It runs once, repeatedly (-w), or until everything is current (--wait).
-import { listed } from "../../text/listed.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import { formatDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
@@ -15,6 +14,7 @@ import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import { screenful } from "../../inspect/kubectl/screenful.ts";
 import { painter, tableLines } from "../../inspect/kubectl/table.ts";
 import { lookUntil, readWait } from "../../inspect/kubectl/waiting.ts";
+import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
 import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
@@ -103,7 +103,7 @@ async function lookOnce(
         judging.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,
         ...unlisted(page.status),
-        ...ignoredOutside(page.status),
+        ...withoutEffect(page.status),
         ...outdated(page.status),
       ],
       againMs: PAGE_AGAIN_MS,
@@ -125,7 +125,7 @@ async function lookOnce(
     lines: [
       judging.where,
       `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
-      ...ignoredOutside(status),
+      ...withoutEffect(effectlessOf(plan, namespace)),
       settingsLine(judging.planning),
     ],
     againMs: PLAN_AGAIN_MS,
@@ -169,19 +169,6 @@ function unlisted({ sources }: Status): readonly string[] {
   const rest = sources.total - sources.shown.length;
   return rest > 0 ? [`${rest} more sources are not listed: narrow it with -n`] : [];
 }
-
-/** Secrets that look like sources to their owners but are not. They have no item. */
-function ignoredOutside({ ignored }: Pick<Status, "ignored">): readonly string[] {
-  const outside = ignored.reasons.find(({ reason }) => reason === "namespace");
-  if (!outside) return [];
-  const named = ignored.objects.shown
-    .filter(({ reason }) => reason === "namespace")
-    .map(({ object }) => object);
-  const names = listed(named, MOST_IGNORED, { count: outside.count });
-  return [`ignored, ${outside.text}${named.length > 0 ? `: ${names}` : ""}`];
-}
-
-const MOST_IGNORED = 5;
 
 function outdated(status: Status): readonly string[] {
   if (!status.outdated) return [];

@@ -150,19 +150,41 @@ test("a place without a copy says which source wants one there, and why it has n
   assert.equal(elsewhere.code, 1);
 });
 
-test("status names Secrets with annotations of a source outside the source namespaces (E21)", async (t) => {
+test("plan and status name what has no effect: a list that is not read, namespaces, Secrets elsewhere (E21)", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
+  const broken = { "secretcast.io/accept": "x" };
   sandbox.load([
     {
       kind: "Secret",
       metadata: { namespace: "shop", name: "mine", annotations: { "secretcast.io/to": "team-*" } },
     },
+    {
+      kind: "ConfigMap",
+      metadata: {
+        namespace: "secretcast",
+        name: "secretcast-sources",
+        annotations: { "secretcast.io/from": "shop/list" },
+      },
+    },
+    ...Array.from({ length: 7 }, (_, at) => ({
+      kind: "Namespace",
+      metadata: { name: `x-${at}`, annotations: broken },
+    })),
   ]);
-  const { stderr } = await run(["status"]);
-  assert.match(
-    stderr,
-    /^ignored, annotations of a source outside the source namespaces \(--source-namespaces\): shop\/mine$/m,
-  );
+  for (const command of ["plan", "status"]) {
+    const lines = (await run([command])).stderr.split("\n");
+    const told = lines.filter((line) => /^ignored|frozen|^the source list/.test(line));
+    const [list, first, ...rest] = told;
+    assert.match(list ?? "", /^the source list secretcast\/secretcast-sources is not read: it car/);
+    assert.match(
+      first ?? "",
+      /^copies in x-0 are frozen: invalid secretcast\.io\/accept: "x": exp/,
+    );
+    assert.deepEqual(rest.slice(4), [
+      "copies in 2 more namespaces are frozen for such reasons",
+      "ignored, annotations of a source outside the source namespaces (--source-namespaces): shop/mine",
+    ]);
+  }
 });
 
 test("json and yaml hold a list of places with every rule, and no value", async (t) => {
