@@ -109,7 +109,14 @@ function worldOf(shape: Shape): ClusterState {
   const nothing: ReadonlyMap<string, CachedObject> = new Map();
   const objectsIn = (name: string): ReadonlyMap<string, CachedObject> =>
     secrets.get(name) ?? nothing;
-  return { kind: "Secret", namespaces, sources, pulls: [], objectsIn, offerOf: () => undefined };
+  return {
+    kind: "Secret",
+    namespaces,
+    sources,
+    pulls: [],
+    objectsIn,
+    pullableDigestOf: () => undefined,
+  };
 }
 
 // CPU time: on a shared machine a plan that takes a second is interrupted by others. Of a turn the

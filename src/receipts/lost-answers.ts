@@ -40,7 +40,7 @@ export class LostAnswers {
 /** The word of a receipt for what the action does. */
 export function wordOf(action: Action): Receipt["word"] {
   if (isCopying(action) && action.cause === "handover") return "takeover";
-  if (action.kind === "unfill") return "clear";
+  if (action.kind === "clear") return "clear";
   return action.kind === "liveGet" || action.kind === "confirm" ? "found" : action.kind;
 }
 

@@ -43,7 +43,7 @@ export function buildController(
   const { elector } = leadership;
   const record = config.dryRun ? undefined : leadership.record;
   const reporters = createReporters(config, settings, parts, { caches, memory, changes, elector });
-  const syncLog = new SyncLog(log, metrics.figures, clock, caches.watches);
+  const syncLog = new SyncLog(log, metrics.syncMetrics, clock, caches.watches);
   const onPlan = (): void => {
     statusFeed?.changed();
     record?.planned();
@@ -93,7 +93,7 @@ type WritingParts = {
 
 function createApply(
   settings: PlannerSettings,
-  { client, clock, metrics: { figures } }: Dependencies,
+  { client, clock, metrics: { syncMetrics } }: Dependencies,
   { cluster, leadership, memory, onChange }: WritingParts,
 ): Apply {
   const { caches, list, data, contextOf } = cluster;
@@ -102,10 +102,10 @@ function createApply(
   return new Apply({
     client,
     writeDeadlineMs: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
-    onWrite: (verb, result) => figures.write(verb, result),
-    onAnswer: (question, answer) => {
+    onWrite: (verb, result) => syncMetrics.write(verb, result),
+    onLiveRead: (liveRead, result) => {
       const [now, random] = [clock.monotonic(), clock.random()];
-      recordLookup(question, answer, { ...reads, memory, list: list?.written, now, random });
+      recordLookup(liveRead, result, { ...reads, memory, list: list?.written, now, random });
     },
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
     reservations: { where: record.where, reserve: (reservation) => record.reserve(reservation) },
@@ -114,7 +114,7 @@ function createApply(
     sources: {
       cache: data,
       read: (raw, source) => readPayload(raw, source, contextOf(source.kind)),
-      onRead: () => figures.sourceRead(),
+      onRead: () => syncMetrics.sourceRead(),
     },
   });
 }

@@ -10,7 +10,7 @@ import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { SourceListCache } from "../controller/sync/source-list-cache.ts";
 import { LIST_WATCH, Watches } from "../controller/sync/watches.ts";
-import { toldBy, watchLines, type InformerDeps } from "../controller/sync/informers.ts";
+import { failureHooks, watchLines, type InformerDeps } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
 import type { ReceiptJournal } from "../receipts/receipt-journal.ts";
 import type { FailureLines } from "../controller/report/failure-lines.ts";
@@ -89,6 +89,6 @@ function createSourceList(
     reserved: KINDS.ConfigMap.reserved,
     onlyNames: settings.onlyNames,
     metrics: metrics.watch(LIST_WATCH),
-    ...toldBy(lines, LIST_WATCH),
+    ...failureHooks(lines, LIST_WATCH),
   });
 }

@@ -154,7 +154,7 @@ function isFilledWith(
   const offer =
     pull.keys.text === undefined
       ? source.desiredCopy?.dataDigest
-      : clusterState.offerOf(source, pull.keys);
+      : clusterState.pullableDigestOf(source, pull.keys);
   return offer === pull.filledDigest;
 }
 

@@ -34,7 +34,7 @@ export function contentDiff(
   builder: ClusterBuilder,
   fills: Prospect["fills"],
 ): ContentDiff | undefined {
-  if (action.kind === "fill" || action.kind === "unfill") {
+  if (action.kind === "fill" || action.kind === "clear") {
     const fill = fills.get(placeKey(action.objectKind, action.place));
     return fill && someOf({ keys: filled(fill, outlineKeys(builder, action.target)) });
   }

@@ -63,8 +63,8 @@ export function parseSource(annotations: Annotations, name: string): SourceText 
   const reader = new Reader(annotations);
   const any = reader.read("match", parseMatch) === "any";
   const rule: Rule = {
-    to: reader.wants("to", "to-selector", any),
-    allow: reader.wants("allow", "allow-selector", any),
+    to: reader.namespaceMatch("to", "to-selector", any),
+    allow: reader.namespaceMatch("allow", "allow-selector", any),
     copyName: reader.read("name", parseCopyName) ?? name,
     onDelete: reader.read("on-delete", parseOnDelete),
     paused: reader.read("paused", parseBoolean) ?? false,
@@ -133,7 +133,7 @@ class Reader {
   }
 
   /** `any`: where both annotations are given, one that matches is enough. */
-  wants(
+  namespaceMatch(
     globWord: AnnotationName,
     selectorWord: AnnotationName,
     any: boolean,

@@ -48,9 +48,9 @@ function tooMuchToAsk(
   wanted: GlobList,
   copyable: GlobList | undefined,
 ): Invalid | undefined {
-  const asked = copyable ? Object.keys(texts).filter(isNeverCopied) : [];
-  if (!copyable || !tooManySteps(copyable, asked)) return undefined;
-  const expected = `fewer than ${asked.length} keys of which --copyable-keys has to be asked, or simpler globs in that flag`;
+  const checked = copyable ? Object.keys(texts).filter(isNeverCopied) : [];
+  if (!copyable || !tooManySteps(copyable, checked)) return undefined;
+  const expected = `fewer than ${checked.length} keys that --copyable-keys is compared with, or simpler globs in that flag`;
   return invalid(wanted.text, expected).fault;
 }
 

@@ -57,20 +57,20 @@ function statusOfObject(
       return { kind: "wait", reason: because("SourceChanging", { source: refText(object) }) };
     case "pull": {
       const problem = object.problems[0];
-      if (entry) return frozen(misnamed(entry, object));
-      if (!problem) return silent(object);
+      if (entry) return frozen(notAllowedAsSource(entry, object));
+      if (!problem) return notASource(object);
       const [source, text] = [refText(object), problemText(problem)];
       return frozen(because("SourceRefused", { source, problem: text }));
     }
     case "copy":
-      return entry ? frozen(misnamed(entry, object)) : silent(object);
+      return entry ? frozen(notAllowedAsSource(entry, object)) : notASource(object);
     case "unmanaged":
-      return entry ? readAgain(object) : silent(object);
+      return entry ? readAgain(object) : notASource(object);
   }
 }
 
 /** Why an entry cannot make a source of an object that is something else of ours. */
-export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject): Reason {
+export function notAllowedAsSource({ key }: ListEntry, object: PullingObject | CopyObject): Reason {
   const what =
     object.role === "copy" ? "a copy is never a source" : "a pulling Secret is no source";
   const problem = problemOf(key, "", { part: refText(object), expected: `another: ${what}` });
@@ -82,7 +82,7 @@ function readAgain(source: Ref): UnplannedStatus {
   return { kind: "wait", reason: because("SourceReread", { source: refText(source) }) };
 }
 
-function silent({ uid, resourceVersion }: CachedObject): UnplannedStatus {
+function notASource({ uid, resourceVersion }: CachedObject): UnplannedStatus {
   return { kind: "notASource", uid, resourceVersion };
 }
 

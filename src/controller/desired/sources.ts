@@ -14,7 +14,7 @@ import { isRead, sourceRank } from "./namespace-rules.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { alsoAwaited } from "../model/finalizers.ts";
 import { isUnreadable, statusOf, type UnplannedStatus } from "./source-status.ts";
-import type { Handled, Wanting } from "./target-batch.ts";
+import type { WithCopyIn, WantedTargets } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
 import { type Tally, newTally, unreadableName } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
@@ -35,7 +35,7 @@ export type PlannedSource = {
 
 /** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
 export type Candidate = PlannedSource &
-  Wanting & {
+  WantedTargets & {
     readonly content: Desired;
     readonly to: NamespaceMatch;
     /** The desired copy's. It covers the source's name and UID: a copy that has it is of this source. */
@@ -44,7 +44,7 @@ export type Candidate = PlannedSource &
   };
 
 /** All that want places of one name. */
-export type CandidateGroup = Handled<TargetNamespace> & {
+export type CandidateGroup = WithCopyIn<TargetNamespace> & {
   readonly copyName: string;
   /** The only source that wants them, or undefined where several do. */
   only: Candidate | undefined;
@@ -230,7 +230,7 @@ export class Sources {
       group.candidates.push(candidate);
       group.only = undefined;
     } else {
-      const alone = { copyName, only: candidate, candidates: [candidate], handledIn: undefined };
+      const alone = { copyName, only: candidate, candidates: [candidate], copyIn: undefined };
       this.#groups.set(copyName, alone);
     }
   }
@@ -241,7 +241,7 @@ export class Sources {
     else this.#sourceStatuses.set(ref.namespace, new Map([[ref.name, status]]));
   }
 
-  // Remembered by itself: of a copy that an entry made it is not asked.
+  // Remembered by itself: copies that an entry made do not use it.
   #outOfScope(ref: Ref): SourceStatus | undefined {
     if (this.inScope(ref.namespace) || this.entryOf(ref)) return undefined;
     const text = refText(ref);

@@ -1,5 +1,5 @@
-// The namespaces that may receive, as one sync sees them, and whether a source wants one. Each is
-// asked for its Secrets and for its settings once a sync, because every source meets every target.
+// The namespaces that may receive, as one sync sees them, and whether a source matches one. The Secrets and
+// settings of each are read once a sync, because every source meets every target.
 import { because, type Reason } from "../model/reasons.ts";
 import type { Namespace, CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
 import { bitOf, type InBatch } from "./target-batch.ts";
@@ -58,7 +58,7 @@ export function withPolicy(
 }
 
 /** `wanted`, `kept` (an existing copy), or the first rule that says no. `unclear`: nothing may change there. */
-export type Want =
+export type MatchResult =
   | "wanted"
   | "kept"
   | "own"
@@ -68,20 +68,20 @@ export type Want =
   | "declined"
   | "unclear";
 
-export type WantingSource = {
+export type MatchingSource = {
   readonly namespace: string;
   readonly text: string;
   readonly to: NamespaceMatch;
 };
 
-export function wantOf(source: WantingSource, target: TargetNamespace): Want {
+export function matchOf(source: MatchingSource, target: TargetNamespace): MatchResult {
   if (source.namespace === target.name) return "own";
   if (target.excluded !== undefined) return "excluded";
   return uncovered(source.to, target.namespace) ?? acceptance(source.text, target.accept);
 }
 
-/** What a namespace says to a source that names it. */
-export function acceptance(source: string, accept: TargetNamespace["accept"]): Want {
+/** What a namespace's `accept` says of a source that names it. */
+export function acceptance(source: string, accept: TargetNamespace["accept"]): MatchResult {
   switch (accept.kind) {
     case "all":
       return "wanted";
@@ -102,7 +102,7 @@ export function frozenIn({ excluded, accept }: TargetNamespace): Reason | undefi
   return because("NamespaceInvalid", { problem: problemText(accept.problem) });
 }
 
-/** Does a namespace take copies of `source`, as far as is known? */
+/** Whether a namespace accepts copies of `source`, as far as is known. */
 export function accepts(accept: TargetNamespace["accept"], source: string): boolean {
   return acceptance(source, accept) === "wanted";
 }
@@ -121,7 +121,7 @@ function uncovered(
   return undefined;
 }
 
-/** Is this namespace named? What `allow` asks. */
+/** Whether this namespace is named, as `allow` requires. */
 export function covers(match: NamespaceMatch, namespace: Namespace): boolean {
   return uncovered(match, namespace) === undefined;
 }

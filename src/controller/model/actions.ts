@@ -1,4 +1,4 @@
-// The writes that follow from verdicts, and the questions to ask before some of them. All of it is data.
+// The writes that follow from verdicts, and the live reads before some of them. All of it is data.
 import type { Reason } from "./reasons.ts";
 import type { Ref } from "../../text/names.ts";
 import type {
@@ -78,21 +78,21 @@ export type Action =
   /** A pulling Secret gets or refreshes its entries. A look at it shows which (pull-fill.ts). */
   | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullingObject })
   /** A pulling Secret loses its entries. */
-  | (Write & { readonly kind: "unfill"; readonly target: PullingObject })
+  | (Write & { readonly kind: "clear"; readonly target: PullingObject })
   /** No write: one live GET of a place where a Secret is that the cache does not show. */
   | (Write & { readonly kind: "liveGet" })
   /** No write: one live GET of each object that endings follow from, one after the other. */
   | (Write & {
       readonly kind: "confirm";
-      readonly flight: string;
-      readonly questions: readonly LiveRead[];
+      readonly batch: string;
+      readonly liveReads: readonly LiveRead[];
     });
 
 /** Actions that make what a source wants out of whatever is at the place. */
 export type CopyAction = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
 
 /** Actions after which there is less of ours. */
-export type EndAction = Extract<Action, { kind: "delete" | "release" | "unfill" }>;
+export type EndAction = Extract<Action, { kind: "delete" | "release" | "clear" }>;
 
 export function isCopying(action: Action): action is CopyAction {
   const { kind } = action;
@@ -100,12 +100,12 @@ export function isCopying(action: Action): action is CopyAction {
 }
 
 export function isEnding(action: Action): action is EndAction {
-  return action.kind === "delete" || action.kind === "release" || action.kind === "unfill";
+  return action.kind === "delete" || action.kind === "release" || action.kind === "clear";
 }
 
-/** What must not be under way twice at a time: a place, or one of the few flights of questions. */
+/** What must not be under way twice at a time: a place, or one of the few batches of live reads. */
 export function actionKey(action: Action): string {
-  return action.kind === "confirm" ? action.flight : placeKey(action.objectKind, action.place);
+  return action.kind === "confirm" ? action.batch : placeKey(action.objectKind, action.place);
 }
 
 /** Entries to write into and take out of a pulling Secret, and the record to leave on it. */

@@ -225,7 +225,7 @@ export type ClusterState = {
    * Digest of what a pulling Secret with these `keys` gets of the source, or undefined where the source's
    * data are not at hand, or give it nothing.
    */
-  readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
+  readonly pullableDigestOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
   /** Whether the API server refuses to show this listed namespace, which is then not in the cluster state. */
   readonly isUnreadable?: (namespace: string) => boolean;
   /** Names of --only-names that the API server refuses to show in this namespace. What is known of them is old. */

@@ -96,7 +96,7 @@ export function digestData(digest: Digest, entries: Readonly<Record<string, stri
 }
 
 /** The digest of the entries of `data` that `keys` select, or undefined without entries. */
-export function digestOffer(
+export function pullableDigest(
   digest: Digest,
   data: SecretData | undefined,
   keys: KeyFilter,

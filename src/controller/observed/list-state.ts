@@ -8,18 +8,18 @@ import type { ListState } from "../model/cluster.ts";
 import type { ListObject } from "./read-list.ts";
 
 /** A list whose entries do not count. */
-export type UnheardList = Exclude<ListState, { state: "read" }>;
+export type UnreadList = Exclude<ListState, { state: "read" }>;
 
-export const LIST_OFF: UnheardList = {
+export const LIST_OFF: UnreadList = {
   state: "off",
   reason: because("ListOff"),
 };
 
-export function pendingList(ref: Ref): UnheardList {
+export function pendingListState(ref: Ref): UnreadList {
   return { state: "unread", reason: because("ListPending", { list: refText(ref) }) };
 }
 
-export function forbiddenList(ref: Ref): UnheardList {
+export function forbiddenListState(ref: Ref): UnreadList {
   return { state: "unread", reason: because("ListForbidden", { list: refText(ref) }) };
 }
 
@@ -39,7 +39,7 @@ export function* changedEntries(
 }
 
 /** `object`: without entries, or undefined if it does not exist. */
-export function unusableList(ref: Ref, object: ListObject | undefined): UnheardList {
+export function unusableListState(ref: Ref, object: ListObject | undefined): UnreadList {
   const list = refText(ref);
   return object
     ? { state: "unread", reason: because("ListInvalid", { list, problem: object.reason }) }
@@ -47,7 +47,7 @@ export function unusableList(ref: Ref, object: ListObject | undefined): UnheardL
 }
 
 /** `list`: the entries of `object`, understood. */
-export function heardList(
+export function readListState(
   ref: Ref,
   { uid, resourceVersion }: ListObject,
   list: SourceList,

@@ -31,7 +31,7 @@ export type ReadContext = {
 
 /** What every role has, and what is read only where a role needs it. */
 export type ReadingObject = {
-  readonly given: Identity;
+  readonly identity: Identity;
   readonly createdAt: string;
   readonly type: string;
   readonly immutable: boolean;

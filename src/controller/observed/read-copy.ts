@@ -62,10 +62,10 @@ export function placeOfMovedCopy(
 /** A longer record of what was copied is read again when it is needed. */
 const LONGEST_KEPT_RECORD = 253;
 
-export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContext): CopyObject {
+export function readCopy(reading: ReadingObject, marks: Marks, context: ReadContext): CopyObject {
   const { digest, intern, keepsKeyNames } = context;
-  const { given, type, immutable, labels, annotations } = whole;
-  const data = whole.data();
+  const { identity, type, immutable, labels, annotations } = reading;
+  const data = reading.data();
   const dataDigest = digestData(digest, data);
   const onDelete = annotations[annotationKey("on-delete")] ?? "";
   const copiedKeys = annotations[annotationKey("copied-keys")] ?? "";
@@ -87,7 +87,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
   const list = recordedList(annotations);
   const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
-  const changedBy = whole.changedBy();
+  const changedBy = reading.changedBy();
   const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""} ${changedBy ?? ""}`;
   const shared = context.share(`${template} ${marks.sourceVersion} ${rest}`, {
     source: { namespace: intern(namespace), name: intern(name) },
@@ -107,7 +107,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     changedBy: changedBy === undefined ? undefined : intern(changedBy),
     ...(keepsKeyNames && { keyNames: intern(boundedNames(Object.keys(data))) }),
   });
-  return new CopyObject({ ...given, name: intern(given.name) }, shared);
+  return new CopyObject({ ...identity, name: intern(identity.name) }, shared);
 }
 
 /** A copy's record of what was copied onto it. */

@@ -37,16 +37,16 @@ export function readObject(raw: unknown, context: ReadContext): CachedObject | u
 function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   const object = objectOf(raw);
   const metadata = objectOf(object.metadata);
-  const given: Identity = {
+  const identity: Identity = {
     namespace: context.intern(stringOf(metadata.namespace)),
     name: stringOf(metadata.name),
     uid: stringOf(metadata.uid),
     resourceVersion: stringOf(metadata.resourceVersion),
     deleting: stringOf(metadata.deletionTimestamp) !== "",
   };
-  if (given.namespace === "" || given.name === "") return undefined;
-  const whole: ReadingObject = {
-    given,
+  if (identity.namespace === "" || identity.name === "") return undefined;
+  const reading: ReadingObject = {
+    identity,
     createdAt: stringOf(metadata.creationTimestamp),
     type: typeOf(context.kind, object),
     immutable: object.immutable === true,
@@ -56,15 +56,18 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     changedBy: () => newestManager(metadata.managedFields),
     valueTime: () => valueTime(metadata, Object.keys(entriesOf(context.kind, object)).length),
   };
-  if (context.kind.reserved?.includes(given.name)) return reservedObject(given);
-  if (carries(whole.annotations, ["from"])) return readPull(whole, context);
-  const marks = marksOf(given, whole.labels, whole.annotations);
-  if (marks) return readCopy(whole, marks, context);
-  const entry = context.entryOf?.(given);
-  if (entry || (context.isSourceNamespace(given.namespace) && speaks(whole.annotations))) {
-    return readSource(whole, context, entry);
+  if (context.kind.reserved?.includes(identity.name)) return reservedObject(identity);
+  if (carries(reading.annotations, ["from"])) return readPull(reading, context);
+  const marks = marksOf(identity, reading.labels, reading.annotations);
+  if (marks) return readCopy(reading, marks, context);
+  const entry = context.entryOf?.(identity);
+  if (
+    entry ||
+    (context.isSourceNamespace(identity.namespace) && hasOurAnnotations(reading.annotations))
+  ) {
+    return readSource(reading, context, entry);
   }
-  return readUnmanaged(whole, context);
+  return readUnmanaged(reading, context);
 }
 
 // As the API server bounds it.
@@ -90,7 +93,7 @@ function reservedObject(given: Identity): UnmanagedObject {
 const SILENT = new Set([...MARKS, "adopt" satisfies AnnotationName].map((word) => PREFIX + word));
 
 // Carries anything under our prefix that is not a mark: a source, or one that meant to be.
-function speaks(annotations: Annotations): boolean {
+function hasOurAnnotations(annotations: Annotations): boolean {
   return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !SILENT.has(key));
 }
 
@@ -110,17 +113,17 @@ export function readPayload(
 }
 
 function readUnmanaged(
-  { given, type, immutable, labels, annotations }: ReadingObject,
+  { identity, type, immutable, labels, annotations }: ReadingObject,
   { intern }: ReadContext,
 ): UnmanagedObject {
   const adopting = carries(annotations, ["adopt"]);
   const source = adopting ? parseAdopt(annotations) : undefined;
   const ignored = ignoredOnUnmanaged(annotations, source !== undefined);
-  const placed = placeOfMovedCopy(given, labels, annotations);
+  const placed = placeOfMovedCopy(identity, labels, annotations);
   const copiedFor = placed && {
     copiedFor: { namespace: intern(placed.namespace), name: intern(placed.name) },
   };
-  if (!adopting) return { role: "unmanaged", ...given, ...copiedFor, adopt: undefined, ignored };
+  if (!adopting) return { role: "unmanaged", ...identity, ...copiedFor, adopt: undefined, ignored };
   const unknownKey = unknownKeyOf(annotations);
   const adopt = {
     source: source && { namespace: intern(source.namespace), name: intern(source.name) },
@@ -129,5 +132,5 @@ function readUnmanaged(
     labelled: Object.keys(labels).length > 0,
     unknownKey: unknownKey === undefined ? undefined : intern(unknownKey),
   };
-  return { role: "unmanaged", ...given, ...copiedFor, adopt, ignored };
+  return { role: "unmanaged", ...identity, ...copiedFor, adopt, ignored };
 }

@@ -18,24 +18,24 @@ const MOST_PULL_PROBLEMS = 3;
 const LONGEST_KEPT_KEYS = 4096;
 
 export function readPull(
-  whole: ReadingObject,
+  reading: ReadingObject,
   { digest, intern, kind, keepsKeyNames }: ReadContext,
 ): PullingObject {
-  const { given, type, immutable, annotations } = whole;
+  const { identity, type, immutable, annotations } = reading;
   const text = parsePull(annotations);
-  const data = whole.data();
+  const data = reading.data();
   const filled = filledEntries(annotations, data);
   const problems = [
-    ...refusals(whole, kind),
-    ...everywhereRefusals(kind, "name", given.name),
+    ...refusals(reading, kind),
+    ...everywhereRefusals(kind, "name", identity.name),
     ...excesses(kind, data),
-    ...forgeries(whole, kind),
+    ...forgeries(reading, kind),
     ...text.problems,
   ];
   return {
     role: "pull",
     kind: kind.kind,
-    ...given,
+    ...identity,
     type: intern(boundedType(type)),
     immutable,
     from: text.from && { namespace: intern(text.from.namespace), name: intern(text.from.name) },
@@ -58,9 +58,12 @@ function excesses(kind: KindRules, data: Readonly<Record<string, string>>): Prob
 
 // A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
 // its owner takes `from` off, and could be deleted.
-function forgeries({ given, labels, annotations }: ReadingObject, { kind }: KindRules): Problem[] {
+function forgeries(
+  { identity, labels, annotations }: ReadingObject,
+  { kind }: KindRules,
+): Problem[] {
   const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
-  if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
+  if (!marksOf(identity, labels, { ...annotations, ...sourceUid })) return [];
   const annotation = annotationKey("placed-at");
   const expected = `${NO_ANNOTATION}, or no ${annotationKey("from")}: a pulling ${kind} is no copy`;
   return [{ annotation, ...invalid(annotations[annotation] ?? "", expected).fault }];

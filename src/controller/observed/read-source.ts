@@ -16,49 +16,49 @@ import type { ReadContext, ReadingObject } from "./read-context.ts";
 import { copyNameRefusals, refusals, dataExcess } from "./refusals.ts";
 
 export function readSource(
-  whole: ReadingObject,
+  reading: ReadingObject,
   context: ReadContext,
   entry: ListEntry | undefined,
 ): SourceObject {
   const { digest, intern, kind } = context;
-  const { createdAt } = whole;
-  const given = { ...whole.given, name: intern(whole.given.name) };
-  const text = entry?.source ?? parseSource(whole.annotations, given.name);
+  const { createdAt } = reading;
+  const given = { ...reading.identity, name: intern(reading.identity.name) };
+  const text = entry?.source ?? parseSource(reading.annotations, given.name);
   const say = (problem: Problem): Problem => (entry ? entryProblem(entry.key, problem) : problem);
-  const refusing = [...refusals(whole, kind), ...copyNameRefusals(kind, text.rule.copyName)];
+  const refusing = [...refusals(reading, kind), ...copyNameRefusals(kind, text.rule.copyName)];
   const problems = [...refusing.map(say), ...(entry?.problems ?? text.problems)];
   const { to, allow } = text.rule;
-  const silent = !to && !allow && problems.length === 0;
-  const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
-  const identity = { role: "source", kind: kind.kind, ...given } as const;
-  const ruleDigest = entry ? "" : digestOfRule(whole, context);
+  const hasNoRule = !to && !allow && problems.length === 0;
+  const ignored = hasNoRule ? ignoredOnSource(reading.annotations) : undefined;
+  const common = { role: "source", kind: kind.kind, ...given } as const;
+  const ruleDigest = entry ? "" : digestOfRule(reading, context);
   const source = {
-    ...identity,
+    ...common,
     createdAt,
-    changedBy: whole.changedBy(),
+    changedBy: reading.changedBy(),
     entry,
     rule: text.rule,
     ruleDigest,
     ignored,
-    ...(context.withValueTimes && { valueTime: whole.valueTime() }),
+    ...(context.withValueTimes && { valueTime: reading.valueTime() }),
   };
   if (problems.length > 0) {
     const known = entry ? entry.problems.length === 0 : problems.every(isNotOfKeys);
-    const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
+    const refusedDigest = known ? digestOf(reading, text.keys, context) : undefined;
     return { ...source, problems, desiredCopy: undefined, refusedDigest };
   }
   const refused = (annotation: string, fault: Invalid): SourceObject => {
     const problem = say({ annotation, ...fault });
     return { ...source, problems: [problem], desiredCopy: undefined, refusedDigest: undefined };
   };
-  const data = whole.data();
+  const data = reading.data();
   const excess = dataExcess(kind, data);
   if (excess) return refused("data", excess);
   const entries = filterKeys(text.keys, data);
   if (!entries.ok) return refused(annotationKey("keys"), entries.fault);
   const excessive = dataExcess(kind, entries.value);
   if (excessive) return refused(annotationKey("keys"), excessive);
-  const { type, immutable, labels, annotations } = whole;
+  const { type, immutable, labels, annotations } = reading;
   const { copyLabels, copyAnnotations } = text;
   const copyable = copyableKeys(context.copyable, given.namespace, entry !== undefined);
   const wide = metadataExcess(labels, annotations, copyLabels, copyAnnotations, copyable);
@@ -86,11 +86,11 @@ function digestOfRule({ annotations }: ReadingObject, { digest, intern }: ReadCo
 
 /** The digest of what a source gives its copies, or undefined where it can give nothing. */
 function digestOf(
-  whole: ReadingObject,
+  reading: ReadingObject,
   keys: KeyFilter,
   { digest, intern, kind }: ReadContext,
 ): string | undefined {
-  const data = whole.data();
+  const data = reading.data();
   if (dataExcess(kind, data)) return undefined;
   const entries = filterKeys(keys, data);
   return entries.ok ? intern(digestData(digest, entries.value)) : undefined;

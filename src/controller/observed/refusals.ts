@@ -16,7 +16,7 @@ export function dataExcess(
 
 /** The refusals of a source and of a pulling object. */
 export function refusals(
-  { given, type }: ReadingObject,
+  { identity, type }: ReadingObject,
   { kind, types, refusedPrefix }: KindRules,
 ): Problem[] {
   const problems: Problem[] = [];
@@ -28,9 +28,9 @@ export function refusals(
     const expected = `a type of at most ${LONGEST_TYPE} characters`;
     problems.push({ annotation: "type", ...invalid(type, expected).fault });
   }
-  if (given.name.startsWith(refusedPrefix)) {
+  if (identity.name.startsWith(refusedPrefix)) {
     const expected = `another name: ${kind}s called so are Helm's`;
-    problems.push({ annotation: "name", ...invalid(given.name, expected).fault });
+    problems.push({ annotation: "name", ...invalid(identity.name, expected).fault });
   }
   return problems;
 }

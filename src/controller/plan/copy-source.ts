@@ -9,8 +9,8 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import type { Candidate, PlannedSource, SourceStatus } from "../desired/sources.ts";
-import { wants } from "../desired/target-batch.ts";
-import { acceptance, frozenIn, wantOf } from "../desired/targets.ts";
+import { isWanted } from "../desired/target-batch.ts";
+import { acceptance, frozenIn, matchOf } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import type { CopyObject, ListState } from "../model/cluster.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
@@ -57,11 +57,11 @@ function qualified(
   const entryRemoved = listed.kind === "gone";
   if (acceptance(refText(copy.template.source), target.accept) !== "declined")
     return { ...removalReason, entryRemoved };
-  const asked = removalReason.follows.some(({ kind }) => kind === "Namespace");
-  const follows = asked
-    ? removalReason.follows
-    : [...removalReason.follows, readOfNamespace(target)];
-  return { ...removalReason, follows, declined: true, entryRemoved };
+  const isRead = removalReason.evidence.some(({ kind }) => kind === "Namespace");
+  const evidence = isRead
+    ? removalReason.evidence
+    : [...removalReason.evidence, readOfNamespace(target)];
+  return { ...removalReason, evidence, declined: true, entryRemoved };
 }
 
 function decideByStatus(place: CopyPlace, status: SourceStatus, listed: ListAnswer): CopyDecision {
@@ -96,21 +96,21 @@ function decideByEntry(
   if (source.rule.paused) return hold("paused", because("SourcePaused", { source: text }));
   const named = source.rule.copyName === copy.name;
   if (candidate && named) {
-    if (wants(candidate, target)) return { kind: "keep", candidate };
+    if (isWanted(candidate, target)) return { kind: "keep", candidate };
     if (keeps(place, candidate)) {
       context.removals.kept(text);
       return { kind: "keep", candidate };
     }
   }
-  const want = candidate && named ? wantOf(candidate, target) : "globs";
+  const match = candidate && named ? matchOf(candidate, target) : "globs";
   // Another object under the source's old name says nothing of the source's copies.
   if (source.uid !== copy.template.sourceUid) return decideAbsent(place, status);
   const onDelete = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.template.onDelete);
-  const asked = readsOfSourceAndList(context, source, source, source.entry, copy.template.entry);
-  const declined = want === "declined";
-  const follows = declined || want === "selector" ? [...asked, readOfNamespace(target)] : asked;
+  const reads = readsOfSourceAndList(context, source, source, source.entry, copy.template.entry);
+  const declined = match === "declined";
+  const evidence = declined || match === "selector" ? [...reads, readOfNamespace(target)] : reads;
   const reason = because(declined ? "NotAccepted" : "NoLongerWanted", { source: text });
-  const { removalReason, ...decision } = unwanted(onDelete, reason, follows);
+  const { removalReason, ...decision } = unwanted(onDelete, reason, evidence);
   return { ...decision, removalReason: { ...removalReason, covered: declined } };
 }
 
@@ -156,9 +156,9 @@ function hold(verdict: "frozen" | "paused" | "wait", reason: Reason): CopyDecisi
 function unwanted(
   onDelete: OnDelete,
   reason: Reason,
-  follows: RemovalReason["follows"],
+  evidence: RemovalReason["evidence"],
 ): Extract<CopyDecision, { kind: "unwanted" }> {
-  return { kind: "unwanted", onDelete, removalReason: { cause: "unwanted", reason, follows } };
+  return { kind: "unwanted", onDelete, removalReason: { cause: "unwanted", reason, evidence } };
 }
 
 // What the source list says of a copy that an entry made, or of a pulling Secret that an entry filled.

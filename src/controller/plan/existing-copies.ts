@@ -20,7 +20,7 @@ import type { CopyObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding } from "./plan-builder.ts";
 import type { Candidate, PlannedSource, CandidateGroup } from "../desired/sources.ts";
-import { wants } from "../desired/target-batch.ts";
+import { isWanted } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { refText } from "../../text/names.ts";
@@ -48,7 +48,7 @@ function isCurrent(
   only: Candidate,
 ): boolean {
   return (
-    template.fingerprint === only.fingerprint && !deleting && !only.paused && wants(only, target)
+    template.fingerprint === only.fingerprint && !deleting && !only.paused && isWanted(only, target)
   );
 }
 
@@ -117,7 +117,7 @@ function contest(place: CopyPlace, holder: Candidate): void {
   const { held } = context.planBuilder.memory;
   const taker = group.find(
     (one) =>
-      one.rank < holder.rank && wants(one, target) && !one.paused && !held.has(one.source.uid),
+      one.rank < holder.rank && isWanted(one, target) && !one.paused && !held.has(one.source.uid),
   );
   if (!taker || copy.deleting) {
     reportConflicts(place, holder);
@@ -225,7 +225,7 @@ function isEdited(
   if (template.sourceUid !== source.uid) return false;
   // An older version did not write the list.
   if (template.entry !== undefined && template.list === undefined) return false;
-  const settled = context.planBuilder.memory.settled.get(source.uid);
+  const settled = context.planBuilder.memory.currentFingerprints.get(source.uid);
   return settled === desiredCopy.fingerprint || template.sourceVersion === source.resourceVersion;
 }
 
@@ -235,7 +235,7 @@ function handOver(
   tally: PlannedSource["tally"],
 ): void {
   const { context, copy, target, group } = place;
-  const successors = group.filter((candidate) => wants(candidate, target));
+  const successors = group.filter((candidate) => isWanted(candidate, target));
   // A paused one takes no place that it does not hold.
   const successor = successors.find(({ paused }) => !paused) ?? successors[0];
   if (!successor) {
@@ -262,7 +262,7 @@ function reportConflicts(
   const holder = winner?.text ?? refText(source);
   for (const candidate of place.group) {
     if (candidate === winner || candidate === reported || candidate.text === holder) continue;
-    if (!wants(candidate, place.target)) continue;
+    if (!isWanted(candidate, place.target)) continue;
     const reason = because("PlaceTaken", { source: holder });
     report(place, candidate, { verdict: "conflict", reason, winner: winner?.source ?? source });
   }

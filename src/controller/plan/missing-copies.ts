@@ -6,7 +6,7 @@ import type { CachedObject } from "../model/cluster.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
 import type { PlaceHolder, ReservedPlaces } from "./reserved-places.ts";
-import { wants } from "../desired/target-batch.ts";
+import { isWanted } from "../desired/target-batch.ts";
 import {
   adoptionObstacle,
   targetStateWithoutCopy,
@@ -40,7 +40,7 @@ export class MissingCopies {
   judge(group: CandidateGroup, target: TargetNamespace, present: CachedObject | undefined): void {
     const state = targetStateWithoutCopy(present);
     const wanting = group.candidates.filter((candidate) => {
-      if (wants(candidate, target) || this.#reserved.isKeptFor(candidate, target)) return true;
+      if (isWanted(candidate, target) || this.#reserved.isKeptFor(candidate, target)) return true;
       candidate.tally[unwantedVerdict(state)]++;
       return false;
     });

@@ -3,14 +3,14 @@
 import type { Reason } from "../model/reasons.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/backoff.ts";
-import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
+import type { ResultAge, LiveReadResult } from "../state/live-reads.ts";
 import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action, LiveRead } from "../model/actions.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import type { Sources } from "../desired/sources.ts";
-import { STEPS_PER_TURN } from "../desired/wants.ts";
+import { STEPS_PER_TURN } from "../desired/match-cache.ts";
 import type { Proposals } from "./proposals.ts";
 
 /** The verdict for one place, before it is known whether its write may start now. */
@@ -73,7 +73,7 @@ export class PlanBuilder {
 
   /** Nothing more comes: what is remembered is kept for what was asked for. */
   end(): void {
-    this.memory.endPass(this.#inFlight, this.now);
+    this.memory.endSync(this.#inFlight, this.now);
   }
 
   /** Whether so much was done since the last yield that the event loop should have its turn now. */
@@ -121,26 +121,26 @@ export class PlanBuilder {
     const due = isPending(verdict);
     const what = due || verdict === "backoff" ? "due" : verdict;
     const key = `${what} ${refText(place)} ${refText(source)}`;
-    const since = this.memory.standing.since(key, this.now);
+    const since = this.memory.reportedSince.since(key, this.now);
     return due ? Math.min(since, this.pendingSince(source)) : since;
   }
 
   /** Since when places of this source have been pending: of a large fan-out each gets its row in its turn. */
   pendingSince(source: Ref): number {
-    return this.memory.standing.since(`pending ${refText(source)}`, this.now);
+    return this.memory.reportedSince.since(`pending ${refText(source)}`, this.now);
   }
 
   /** A verdict with its write. `order`: the target's, the youngest namespace first. */
   propose(tally: Tally, verdict: Verdict, action: Action, order: number): void {
     const { place, source, reason } = action;
-    const pulling = action.kind === "fill" || action.kind === "unfill";
+    const pulling = action.kind === "fill" || action.kind === "clear";
     const finding = { verdict, place, source, reason, pulling };
     const key = refText(place);
     if (this.#inFlight.has(key)) {
       this.report(tally, finding);
       return;
     }
-    const owed = this.memory.shared.reservations.at(this.kind, place) !== undefined;
+    const isReplacement = this.memory.shared.reservations.at(this.kind, place) !== undefined;
     const placeBackoff = this.memory.backoff.placeBackoff(key, action.decisionKey);
     // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
     // changed or deleted. The distance between two writes still bounds it.
@@ -151,7 +151,7 @@ export class PlanBuilder {
     }
     const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
     if (dueAt === undefined) {
-      if (this.proposals.push(action, order, owed)) this.report(tally, finding);
+      if (this.proposals.push(action, order, isReplacement)) this.report(tally, finding);
       else tally[verdict]++;
     } else this.report(tally, { ...finding, dueAt });
   }
@@ -167,13 +167,13 @@ export class PlanBuilder {
   }
 
   /** Whether live reads of at most this age confirm what the cache shows of all these. It asks for the others. */
-  confirm(questions: readonly LiveRead[], age?: AnswerAge): LiveReadReply {
-    let worst: LiveReadReply = { kind: "confirmed" };
-    for (const question of questions) {
-      const reply = this.memory.shared.liveReads.reply(question, this.now, age);
-      if (reply.kind === "confirmed" || worst.kind === "unreadable") continue;
-      if (reply.until !== undefined) this.wake(reply.until);
-      worst = reply;
+  confirm(liveReads: readonly LiveRead[], age?: ResultAge): LiveReadResult {
+    let worst: LiveReadResult = { kind: "confirmed" };
+    for (const liveRead of liveReads) {
+      const result = this.memory.shared.liveReads.resultOf(liveRead, this.now, age);
+      if (result.kind === "confirmed" || worst.kind === "unreadable") continue;
+      if (result.until !== undefined) this.wake(result.until);
+      worst = result;
     }
     return worst;
   }

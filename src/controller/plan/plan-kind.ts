@@ -14,7 +14,7 @@ import {
   type Candidate,
   type CandidateGroup,
 } from "../desired/sources.ts";
-import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
+import { BATCH, noteCopyIn, hasCopyIn, isWanted } from "../desired/target-batch.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
@@ -61,7 +61,7 @@ export class KindPlan {
     inFlight: ReadonlySet<string>,
   ): Generator<undefined, KindPlan> {
     const { clusterState, settings, memory, ignored } = subject;
-    memory.beginPass(now);
+    memory.beginSync(now);
     const planBuilder = new PlanBuilder(
       clusterState.kind,
       memory,
@@ -75,7 +75,7 @@ export class KindPlan {
     const targets = targetsOf(clusterState, settings);
     const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
     const kept = new Set(frozen.map(({ text }) => text));
-    yield* memory.wants.begin(settings, targets, sources.candidates, kept);
+    yield* memory.matches.begin(settings, targets, sources.candidates, kept);
     return new KindPlan({ planBuilder, settings, sources, clusterState }, ignored, targets);
   }
 
@@ -183,14 +183,14 @@ function* chunks<T>(all: Iterable<T>): Generator<readonly T[], void> {
   yield chunk;
 }
 
-// Each source is asked of a batch of targets at once, while its answers are in the processor's cache.
+// Each source is evaluated for a batch of targets at once, while its results are in the processor's cache.
 function ask(
   { planBuilder, sources }: PlanContext,
   targets: readonly TargetNamespace[],
   from: number,
 ): Generator<undefined, void> {
   const batch = targets.slice(from, from + BATCH);
-  return planBuilder.memory.wants.ask(sources.candidates, batch, from);
+  return planBuilder.memory.matches.evaluate(sources.candidates, batch, from);
 }
 
 // The loops over pairs are no generators themselves: there each step would allocate its result.
@@ -204,7 +204,7 @@ function planCopies(
       context.ignored.add(context.planBuilder.kind, secret, secret.ignored);
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
-    if (group) handle(group, target);
+    if (group) noteCopyIn(group, target);
     planExistingCopy(context, secret, target, group);
   }
 }
@@ -225,9 +225,9 @@ function planMissing(
   const end = Math.min(groups.length, from + OBJECTS_PER_TURN);
   for (let at = from; at < end; at++) {
     const group = groups[at];
-    if (!group || isHandled(group, target)) continue; // planCopies had it
+    if (!group || hasCopyIn(group, target)) continue; // planCopies had it
     const { only, copyName } = group;
-    if (only && !wants(only, target) && !missing.mayKeepIn(target)) only.tally.skip++;
+    if (only && !isWanted(only, target) && !missing.mayKeepIn(target)) only.tally.skip++;
     else missing.judge(group, target, target.secrets.get(copyName));
   }
 }
@@ -241,9 +241,9 @@ function* settleSources(
   const settled = new Map<string, string>();
   for (const [index, { source, fingerprint, tally }] of candidates.entries()) {
     const unsettled = tally.update + tally.replace + tally.backoff > 0;
-    const common = unsettled ? memory.settled.get(source.uid) : fingerprint;
+    const common = unsettled ? memory.currentFingerprints.get(source.uid) : fingerprint;
     if (common !== undefined) settled.set(source.uid, common);
     if (index % SOURCES_PER_TURN === 0) yield;
   }
-  memory.settled = settled;
+  memory.currentFingerprints = settled;
 }

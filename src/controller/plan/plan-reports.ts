@@ -8,7 +8,7 @@ import {
   type PlannedSource,
   type Sources,
 } from "../desired/sources.ts";
-import { misnamed } from "../desired/source-status.ts";
+import { notAllowedAsSource } from "../desired/source-status.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import type { CachedObject, ClusterState, PlannerSettings } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -69,7 +69,7 @@ export function unclearNamespaces(
 ): readonly NamespaceReport[] {
   return targets.flatMap(({ name, accept, namespace: { uid } }) => {
     if (accept.kind !== "problem") return [];
-    const since = memory.standing.since(`unclear ${name}`, now);
+    const since = memory.reportedSince.since(`unclear ${name}`, now);
     return [{ namespace: name, uid, problem: accept.problem, since }];
   });
 }
@@ -104,14 +104,14 @@ function reportOf(
   const state = source.problems.length > 0 ? "refused" : emptied ? "nowhere" : "ok";
   const states = statesOf(tally);
   const found = METRIC_STATES.filter((each) => states[each] > 0).join(" ");
-  const standing = `source ${source.uid} ${state} ${source.rule.paused} ${found}`;
+  const situation = `source ${source.uid} ${state} ${source.rule.paused} ${found}`;
   return {
     kind: source.kind,
     source: { namespace: source.namespace, name: source.name },
     uid: source.uid,
     entry: source.entry?.key,
     state,
-    since: memory.standing.since(standing, now),
+    since: memory.reportedSince.since(situation, now),
     problems: source.problems,
     paused: source.rule.paused,
     notes: nowhere ? (notes.length > 0 ? [...notes, NOWHERE] : ONLY_NOWHERE) : notes,
@@ -149,7 +149,7 @@ export function reportList(clusterState: ClusterState, { list }: Sources): ListR
     if (problems.length > 0 && (cached?.role !== "source" || list.of(cached) !== entry)) {
       refused.push({ key, reason: problems.map(problemText).join("; ") });
     } else if (cached?.role === "copy" || cached?.role === "pull") {
-      refused.push({ key, reason: reasonText(misnamed(entry, cached)) });
+      refused.push({ key, reason: reasonText(notAllowedAsSource(entry, cached)) });
     } else if (object && !cached) {
       absent.push({ key, object: { namespace: object.namespace, name: object.name } });
     }
@@ -214,7 +214,7 @@ export class IgnoredObjects {
 
 // Entries of flags that match no namespace there is: mostly a typo of the administrator's, which freezes
 // copies (--source-namespaces) or protects nothing (--exclude-namespaces). A `!` entry guards against
-// what need not be there, and is not asked.
+// what need not be there, and is not searched.
 const NAMES_PER_TURN = 4096;
 
 /** `--FLAG ENTRY` of each. */
@@ -227,17 +227,17 @@ export function* unmatchedFlags(
   if (shared.flags?.of !== settings)
     shared.flags = { of: settings, entries: readEntries(settings) };
   const unmatched: string[] = [];
-  let asked = 0;
+  let tried = 0;
   for (const entry of shared.flags.entries) {
-    if (entry.witness !== undefined && namespaces.has(entry.witness)) continue;
-    entry.witness = undefined;
+    if (entry.lastMatch !== undefined && namespaces.has(entry.lastMatch)) continue;
+    entry.lastMatch = undefined;
     for (const name of namespaces.keys()) {
-      if (++asked % NAMES_PER_TURN === 0) yield;
+      if (++tried % NAMES_PER_TURN === 0) yield;
       if (!entry.list.matches(name)) continue;
-      entry.witness = name;
+      entry.lastMatch = name;
       break;
     }
-    if (entry.witness === undefined) unmatched.push(entry.text);
+    if (entry.lastMatch === undefined) unmatched.push(entry.text);
   }
   for (const name of settings.scope?.targets ?? [])
     if (!namespaces.has(name) && clusterState.isUnreadable?.(name) !== true)
@@ -262,6 +262,6 @@ function positives(flag: string, { text }: GlobList): readonly FlagEntry[] {
     const entry = raw.trim();
     const list = parseGlobList(entry, NAMESPACE_GLOBS);
     if (entry.startsWith("!") || !list.ok) return [];
-    return [{ text: `--${flag} ${entry}`, list: list.value, witness: undefined }];
+    return [{ text: `--${flag} ${entry}`, list: list.value, lastMatch: undefined }];
   });
 }

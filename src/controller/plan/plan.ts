@@ -37,7 +37,7 @@ export function* plan(
   inFlight: ReadonlySet<string>,
 ): Generator<undefined, Plan> {
   const { shared } = memory;
-  shared.beginPass(now);
+  shared.beginSync(now);
   const proposals = new Proposals(shared, now, inFlight);
   const ignored = new IgnoredObjects();
   const kinds: KindPlan[] = [];
@@ -58,7 +58,7 @@ export function* plan(
   for (const kind of kinds) yield* kind.settleSources();
   const actions = yield* proposals.actions();
   for (const { planBuilder } of kinds) planBuilder.end();
-  shared.endPass();
+  shared.endSync();
   const [first] = clusterStates;
   const namespaces = kinds[0]?.unclear() ?? [];
   const flags = first ? yield* unmatchedFlags(first, settings, shared) : [];

@@ -2,7 +2,7 @@
 // is bounded however much is due, and in which order.
 import { roundRobin } from "../../kube/round-robin.ts";
 import { because } from "../model/reasons.ts";
-import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
+import { LIVE_READ_BATCHES } from "../state/live-reads.ts";
 import { change, EVERYWHERE } from "../state/recent-removals.ts";
 import { MOST_LASTING, MOST_LASTING_OF_A_NAMESPACE } from "../state/reservations.ts";
 import type { SharedState } from "../state/planner-state.ts";
@@ -42,7 +42,7 @@ export class Proposals {
   readonly #agedWrites = new Map<string, number>();
   readonly #writes = new Map<string, Ordered[]>();
   /** Where a copy was deleted for its successor. */
-  readonly #owed = new Map<string, Ordered[]>();
+  readonly #replacements = new Map<string, Ordered[]>();
   readonly #ends = new Map<string, Ordered[]>();
 
   /** `inFlight`: keys of writes that are under way (actionKey). */
@@ -70,12 +70,12 @@ export class Proposals {
   }
 
   /** Whether there is room for it. */
-  push(action: Action, order: number, owed = false): boolean {
+  push(action: Action, order: number, isReplacement = false): boolean {
     const ends = isEnding(action);
-    const lists = ends ? this.#ends : owed ? this.#owed : this.#writes;
+    const lists = ends ? this.#ends : isReplacement ? this.#replacements : this.#writes;
     const key = placeKey(action.objectKind, action.source);
     // Asked for even where there is no room, so that it ages.
-    const since = this.#shared.due.since(placeKey(action.objectKind, action.place), this.#now);
+    const since = this.#shared.dueSince.since(placeKey(action.objectKind, action.place), this.#now);
     if (!this.#mayReserve(action)) return false;
     const list = lists.get(key) ?? [];
     const aged = this.#isAged(action, since);
@@ -121,17 +121,17 @@ export class Proposals {
   }
 
   /**
-   * Questions, what is owed, then creates and updates, then deletes. In each the namespaces of sources take
+   * Live reads, replacements, then creates and updates, then deletes. In each the namespaces of sources take
    * turns, and so do the sources of each, the youngest namespace first. Actions that have long been due
    * alternate with them, deletes included (#isAged).
    */
   *actions(): Generator<undefined, readonly Action[]> {
-    const owed = listsBySource(this.#owed);
+    const replacements = listsBySource(this.#replacements);
     const writes = listsBySource(this.#writes);
     const ends = listsBySource(this.#ends);
     const first: Ordered[] = [];
     const young: Ordered[] = [];
-    yield* takeTurns(owed, youngestFirst, first);
+    yield* takeTurns(replacements, youngestFirst, first);
     yield* takeTurns(writes, youngestFirst, young);
     yield* takeTurns(ends, youngestFirst, young);
     const aged = [...writes, ...ends].flatMap((list) => {
@@ -140,30 +140,30 @@ export class Proposals {
     });
     const old: Ordered[] = [];
     yield* takeTurns(aged, longestDue, old);
-    const { oldestFirst } = this.#shared.due;
+    const { oldestFirst } = this.#shared.dueSince;
     const rest = yield* alternate(young, old, oldestFirst);
-    return [...this.#asks(), ...first.map(({ action }) => action), ...rest];
+    return [...this.#liveReads(), ...first.map(({ action }) => action), ...rest];
   }
 
-  #asks(): readonly Action[] {
-    const free = LIVE_READ_FLIGHTS.filter((flight) => !this.#inFlight.has(flight));
-    return this.#shared.liveReads.flights(free.length).flatMap((questions, index) => {
-      const [flight, first] = [free[index], questions[0]];
-      if (flight === undefined || first === undefined) return [];
+  #liveReads(): readonly Action[] {
+    const free = LIVE_READ_BATCHES.filter((batch) => !this.#inFlight.has(batch));
+    return this.#shared.liveReads.batches(free.length).flatMap((liveReads, index) => {
+      const [batch, first] = [free[index], liveReads[0]];
+      if (batch === undefined || first === undefined) return [];
       const reason = because("ConfirmRemovals");
       const [place, source] = [first.ref, first.ref];
       return [
         {
           kind: "confirm",
-          // A flight asks of objects of all kinds: under which it is filed does not matter.
+          // A batch reads objects of all kinds, so the kind that it is filed under does not matter.
           objectKind: "Secret",
           place,
           source,
           cause: "unwanted",
           reason,
           decisionKey: "",
-          flight,
-          questions,
+          batch,
+          liveReads,
         },
       ];
     });

@@ -15,7 +15,7 @@ import { awaited } from "../model/finalizers.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import { STEPS_PER_TURN } from "../desired/wants.ts";
+import { STEPS_PER_TURN } from "../desired/match-cache.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { PullResult } from "../state/planner-state.ts";
@@ -103,8 +103,8 @@ function planByStatus(place: PullPlace, status: SourceStatus): void {
       return;
     case "notASource":
       if (status.uid === pull.sourceUid) {
-        const asked = readsOfSourceAndList(context, from, status, pull.entry);
-        end(place, unwanted(from, asked));
+        const reads = readsOfSourceAndList(context, from, status, pull.entry);
+        end(place, unwanted(from, reads));
       } else planAbsent(place, status);
       return;
     case "absent":
@@ -133,14 +133,14 @@ function planEntry(place: PullPlace, status: Extract<SourceStatus, { kind: "entr
     note(place, "paused", because("SourcePaused", { source: text }), rest);
   } else if (allows) fillFrom(place, content);
   else if (mine) {
-    const asked = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
+    const reads = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
     const bySelector = allow?.selector !== undefined;
-    end(place, unwanted(from, bySelector ? [...asked, readOfNamespace(target)] : asked));
+    end(place, unwanted(from, bySelector ? [...reads, readOfNamespace(target)] : reads));
   } else planAbsent(place, status);
 }
 
-function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
-  return { cause: "unwanted", reason: noSource(from), follows };
+function unwanted(from: Ref, evidence: RemovalReason["evidence"]): RemovalReason {
+  return { cause: "unwanted", reason: noSource(from), evidence };
 }
 
 // The source that filled it is absent: it no longer exists, or `from` names another source now.
@@ -216,13 +216,13 @@ function isCurrent({ context, pull }: PullPlace, { source, desiredCopy }: Desire
   const { entry } = source;
   if (isFilled(pull) && (pull.entry !== entry?.key || pull.list !== entry?.list)) return false;
   if (pull.keys.text === undefined) return pull.filledDigest === desiredCopy.dataDigest;
-  const { offers } = context.planBuilder.memory;
-  const before = offers.get(pull);
+  const { pullableDigests } = context.planBuilder.memory;
+  const before = pullableDigests.get(pull);
   if (before?.desiredCopy === desiredCopy) return before.digest === pull.filledDigest;
   // What it asks of 1,000 entries takes a turn of its own.
   context.planBuilder.steps += STEPS_PER_TURN;
-  const digest = context.clusterState.offerOf(source, pull.keys);
+  const digest = context.clusterState.pullableDigestOf(source, pull.keys);
   if (digest === undefined) return false;
-  offers.set(pull, { desiredCopy, digest });
+  pullableDigests.set(pull, { desiredCopy, digest });
   return digest === pull.filledDigest;
 }

@@ -4,7 +4,7 @@
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { CachedObject, ListState, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder, KindSync } from "./plan-builder.ts";
-import { type AnswerAge, versionOf } from "../state/live-reads.ts";
+import { type ResultAge, versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -18,7 +18,7 @@ export type RemovalReason = {
   readonly cause: "unwanted" | "gone";
   readonly reason: Reason;
   /** The objects that say so. */
-  readonly follows: readonly LiveRead[];
+  readonly evidence: readonly LiveRead[];
   /** With cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
   readonly vanished?: SourceAbsence;
   readonly absentUntil?: number;
@@ -51,12 +51,12 @@ export function sourceGone(
   const key = `${refText(ref)} ${uid}`;
   const { planBuilder, settings, sources } = sync;
   const { memory, now } = planBuilder;
-  const since = memory.absent.of(key, () => now);
+  const since = memory.absentSince.of(key, () => now);
   const seen = memory.gone.touchKnown(uid, now) || sources.hasUid(uid);
   return {
     cause: "gone",
     reason,
-    follows: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid, seen }],
+    evidence: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid, seen }],
     vanished: { key, account: accountOf(sync, ref), since, seen },
     absentUntil: since + settings.sourceGraceMs,
     succeeded: status.kind === "entry",
@@ -94,8 +94,8 @@ export function readsOfList(
   list: ListState | undefined,
   ...entries: readonly unknown[]
 ): readonly LiveRead[] {
-  const follows = entries.some((entry) => entry !== undefined);
-  if (!follows || list?.state !== "read") return [];
+  const isListed = entries.some((entry) => entry !== undefined);
+  if (!isListed || list?.state !== "read") return [];
   return [{ kind: "SourceList", ref: list.ref, shown: versionOf(list) }];
 }
 
@@ -112,7 +112,7 @@ export function readsOfSourceAndList(
 /** A source that is newly listed or delisted, which changes its data. */
 export function readForList(kind: ObjectKind, object: CachedObject): LiveRead {
   const { namespace, name } = object;
-  // No version is called so: the answer is taken, and does not confirm what is there.
+  // No version has this name: the result is stored, and does not confirm what is there.
   return { kind, ref: { namespace, name }, shown: `${versionOf(object)} unread` };
 }
 
@@ -156,9 +156,9 @@ function stayUntil(
   { planBuilder, settings }: KindSync,
   removalReason: RemovalReason,
   until: number,
-  age?: AnswerAge,
+  age?: ResultAge,
 ): RemovalHold | undefined {
-  const { reason, follows } = removalReason;
+  const { reason, evidence } = removalReason;
   if (until > planBuilder.now) {
     const bySource = removalReason.absentUntil === until;
     const [ms, flag] = bySource
@@ -167,25 +167,25 @@ function stayUntil(
     const later = because("RemovedLater", { seconds: ms / 1000, flag });
     return { reason: followedBy(reason, later), dueAt: until };
   }
-  return unconfirmed(planBuilder, reason, follows, age);
+  return unconfirmed(planBuilder, reason, evidence, age);
 }
 
-/** Why what follows from these objects is not done now. `age`: how old the API server's answer may be. */
+/** Why what follows from these objects is not done now. `age`: how old the results of its live reads may be. */
 export function unconfirmed(
   planBuilder: PlanBuilder,
   reason: Reason,
-  follows: readonly LiveRead[],
-  age?: AnswerAge,
+  evidence: readonly LiveRead[],
+  age?: ResultAge,
 ): RemovalHold | undefined {
-  const reply = planBuilder.confirm(follows, age);
-  switch (reply.kind) {
+  const result = planBuilder.confirm(evidence, age);
+  switch (result.kind) {
     case "confirmed":
       return undefined;
-    case "asked":
+    case "pending":
       return { reason: followedBy(reason, because("BeingConfirmed")) };
     case "unreadable": {
-      const dueAt = reply.until === undefined ? {} : { dueAt: reply.until };
-      const unread = followedBy(reason, because("NotConfirmed", { error: reply.reason }));
+      const dueAt = result.until === undefined ? {} : { dueAt: result.until };
+      const unread = followedBy(reason, because("NotConfirmed", { error: result.reason }));
       return { verdict: "frozen", reason: unread, ...dueAt };
     }
   }

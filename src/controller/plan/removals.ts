@@ -10,7 +10,7 @@ import {
   type RemovalReason,
   type RemovalHold,
 } from "./removal-conditions.ts";
-import type { AnswerAge } from "../state/live-reads.ts";
+import type { ResultAge } from "../state/live-reads.ts";
 import { EVERYWHERE } from "../state/recent-removals.ts";
 import { EditedSources } from "./edited-sources.ts";
 import type {
@@ -52,7 +52,7 @@ type Ending = {
 
 const ENDINGS_PER_TURN = 1024;
 /** An answer from before a hold is asked for once more. */
-const FRESH: AnswerAge = { same: 60_000, newer: 60_000 };
+const FRESH: ResultAge = { same: 60_000, newer: 60_000 };
 
 export class Removals {
   readonly #due: Ending[] = [];
@@ -91,8 +91,8 @@ export class Removals {
     const place = placeOf(pull);
     const write = this.#write(place, source, removalReason, false);
     const removal = { ...write.removal, byEdit: false };
-    const decisionKey = `unfill ${pull.sourceUid ?? ""}`;
-    const action = { kind: "unfill", target: pull, ...write, decisionKey, removal } as const;
+    const decisionKey = `clear ${pull.sourceUid ?? ""}`;
+    const action = { kind: "clear", target: pull, ...write, decisionKey, removal } as const;
     const { since } = this.#unwanted(place, source);
     this.#add({ because: ending, verdict: "release", action }, since);
   }
@@ -118,13 +118,13 @@ export class Removals {
 
   /** Whether an edit left the source without any copy. `wasEmptied`: the sync before found it so. */
   isEmptied(source: string, wasEmptied: boolean): boolean {
-    return this.#edited.isEmptied(this.#sync.planBuilder.memory.wants, source, wasEmptied);
+    return this.#edited.isEmptied(this.#sync.planBuilder.memory.matches, source, wasEmptied);
   }
 
   #unwanted(place: Ref, source: Ref): UnwantedPlace {
     const { memory, now } = this.#sync.planBuilder;
-    return memory.unwanted.of(refText(place), () => {
-      return { since: now, wasWanted: memory.wants.wasWanted(refText(source), place) };
+    return memory.unwantedPlaces.of(refText(place), () => {
+      return { since: now, wasWanted: memory.matches.wasWanted(refText(source), place) };
     });
   }
 
@@ -170,7 +170,7 @@ export class Removals {
     const { cause, succeeded } = because.removalReason;
     const lost = cause === "gone" && succeeded !== true;
     const held = hold && { hold, removal, entry: recordOn(target).entry, lost };
-    const pulling = action.kind === "unfill";
+    const pulling = action.kind === "clear";
     this.#sync.planBuilder.report(because.tally, { place, source, pulling, ...finding, ...held });
   }
 
@@ -178,7 +178,7 @@ export class Removals {
   due(): readonly DueRemoval[] {
     const { kind, memory } = this.#sync.planBuilder;
     memory.editedFrom = this.#edited.settle(
-      memory.wants,
+      memory.matches,
       memory.shared.deleteGuard.recent,
       memory.editedFrom,
       (source) => sourceKey(kind, source),
@@ -206,8 +206,8 @@ export class Removals {
 
   #go(ending: Ending): void {
     const { because, verdict, action } = ending;
-    const { reason, follows } = because.removalReason;
-    const hold = unconfirmed(this.#sync.planBuilder, reason, follows, FRESH);
+    const { reason, evidence } = because.removalReason;
+    const hold = unconfirmed(this.#sync.planBuilder, reason, evidence, FRESH);
     if (hold) this.#wait(ending, hold);
     else this.#sync.planBuilder.propose(because.tally, verdict, action, because.order);
   }

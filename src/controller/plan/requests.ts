@@ -34,7 +34,7 @@ export type ObjectRequest = {
 };
 
 export type RemovalAction = Extract<Action, { kind: "delete" | "release" }>;
-export type FillAction = Extract<Action, { kind: "fill" | "unfill" }>;
+export type FillAction = Extract<Action, { kind: "fill" | "clear" }>;
 
 /** `recorded`: the record on the copy of what was copied. An update removes from it what is not copied now. */
 export function copyRequests(
@@ -83,7 +83,7 @@ export function bytesOf(action: Action): number {
     case "fill":
       // What is there is read first.
       return action.content.desiredCopy.jsonBytes + 2 * action.target.bytes;
-    case "unfill":
+    case "clear":
       return 2 * action.target.bytes;
     case "delete":
     case "release":

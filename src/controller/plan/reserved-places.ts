@@ -12,7 +12,7 @@ import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import { isRead, sourceRank } from "../desired/namespace-rules.ts";
 import type { Candidate, PlannedSource } from "../desired/sources.ts";
-import { frozenIn, placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { frozenIn, placeIn, matchOf, type TargetNamespace } from "../desired/targets.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { HeldReservation } from "../state/reservations.ts";
 import type { LiveRead } from "../model/actions.ts";
@@ -35,14 +35,14 @@ export type PlaceHolder = {
 };
 
 type Claim =
-  | { readonly kind: "wants"; readonly candidate: Candidate }
+  | { readonly kind: "wanted"; readonly candidate: Candidate }
   | (Waiting & { readonly kind: "waits" | "absent" })
-  | { readonly kind: "unwanted"; readonly reason: Reason; readonly follows: readonly LiveRead[] };
+  | { readonly kind: "unwanted"; readonly reason: Reason; readonly evidence: readonly LiveRead[] };
 type Waiting = {
   readonly verdict: "frozen" | "wait";
   readonly reason: Reason;
   readonly entry?: PlannedSource;
-  readonly follows: readonly LiveRead[];
+  readonly evidence: readonly LiveRead[];
 };
 
 const PER_TURN = 64;
@@ -76,7 +76,7 @@ export class ReservedPlaces {
     return (
       reservation !== undefined &&
       refText(reservation.source) === candidate.text &&
-      wantOf(candidate, target) === "kept"
+      matchOf(candidate, target) === "kept"
     );
   }
 
@@ -93,9 +93,9 @@ export class ReservedPlaces {
     if (claim.kind === "unwanted") return undefined;
     this.#judged.add(refText(reservation.place));
     const { source } = reservation;
-    const candidate = claim.kind === "wants" ? claim.candidate : undefined;
+    const candidate = claim.kind === "wanted" ? claim.candidate : undefined;
     const rank = candidate?.rank ?? this.#rankOf(source);
-    if (claim.kind !== "wants") this.#report(reservation, claim);
+    if (claim.kind !== "wanted") this.#report(reservation, claim);
     return { source, text: refText(source), rank, candidate };
   }
 
@@ -130,7 +130,7 @@ export class ReservedPlaces {
     if (unread !== undefined) {
       this.#reservations.wanted(reservation);
       if (!this.#judged.has(refText(place)))
-        this.#report(reservation, { verdict: "frozen", reason: unread, follows: [] });
+        this.#report(reservation, { verdict: "frozen", reason: unread, evidence: [] });
       return;
     }
     const present = target.secrets.get(place.name);
@@ -150,7 +150,7 @@ export class ReservedPlaces {
     const judged = this.#judged.has(refText(reservation.place));
     if (empty && !judged && (claim.kind === "waits" || claim.kind === "absent"))
       this.#report(reservation, claim);
-    if (claim.kind === "wants" || claim.kind === "waits") {
+    if (claim.kind === "wanted" || claim.kind === "waits") {
       this.#reservations.wanted(reservation);
       return;
     }
@@ -160,7 +160,7 @@ export class ReservedPlaces {
       claim.kind === "absent" ? Math.max(deleteGraceMs, sourceGraceMs) : deleteGraceMs;
     const until = this.#reservations.unwanted(reservation, now) + graceMs;
     if (until > now) this.#sync.planBuilder.wake(until);
-    else if (!unconfirmed(this.#sync.planBuilder, claim.reason, claim.follows)) {
+    else if (!unconfirmed(this.#sync.planBuilder, claim.reason, claim.evidence)) {
       this.#reservations.end(reservation);
       // Others may have waited for it.
       this.#sync.planBuilder.wake(now);
@@ -205,9 +205,9 @@ export class ReservedPlaces {
       readOfNamespace(target),
       ...readsOfList(this.#sync.sources.list, this.#sync.sources.entryOf(source)),
     ];
-    const unwanted = (reason: Reason): Claim => ({ kind: "unwanted", reason, follows: reads() });
+    const unwanted = (reason: Reason): Claim => ({ kind: "unwanted", reason, evidence: reads() });
     const waits = (verdict: "frozen" | "wait", reason: Reason, entry?: PlannedSource): Claim => {
-      return { kind: "waits", verdict, reason, follows: [], ...(entry && { entry }) };
+      return { kind: "waits", verdict, reason, evidence: [], ...(entry && { entry }) };
     };
     switch (status.kind) {
       case "frozen":
@@ -220,7 +220,7 @@ export class ReservedPlaces {
           kind: "absent",
           verdict: "wait",
           reason: because("SourceAbsent", { source: text }),
-          follows: reads(),
+          evidence: reads(),
         };
       case "entry":
         break;
@@ -230,10 +230,10 @@ export class ReservedPlaces {
     if (frozen !== undefined) return waits("frozen", frozen, entry);
     if (!candidate || candidate.source.rule.copyName !== place.name)
       return unwanted(because("NoLongerWanted", { source: text }));
-    const want = wantOf(candidate, target);
-    if (want === "wanted" || want === "kept") return { kind: "wants", candidate };
+    const match = matchOf(candidate, target);
+    if (match === "wanted" || match === "kept") return { kind: "wanted", candidate };
     return unwanted(
-      because(want === "declined" ? "NotAccepted" : "NoLongerWanted", { source: text }),
+      because(match === "declined" ? "NotAccepted" : "NoLongerWanted", { source: text }),
     );
   }
 }

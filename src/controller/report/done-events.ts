@@ -81,7 +81,7 @@ export class DoneEvents {
 
   /** Copies were removed. If their source no longer exists or is another object, no Event is sent. */
   removed({ removal, namespaces, reason, entry, sourceUid, ...of }: RemovedCopies): void {
-    if (removal === "unfill") return;
+    if (removal === "clear") return;
     const where = namespacesText(namespaces, entry !== undefined || this.#states.mayName(of));
     const what =
       removal === "delete" ? `removed from ${where}` : `left to ${where} (on-delete: keep)`;

@@ -41,7 +41,7 @@ export type EventObject = Pick<SourceEvent, "kind" | "on" | "uid">;
 
 type Reported = {
   readonly note: string;
-  readonly gist: string;
+  readonly summary: string;
   readonly at: number;
   /** The Event as it would be on the object itself. */
   readonly event: SourceEvent;
@@ -59,11 +59,11 @@ export type StateOptions = {
   readonly clock: Clock;
 };
 
-type Told = {
+type ReportOptions = {
   /** Distinguishes states with the same object and reason. */
   readonly which?: string;
   /** While it is the same, a change of the note is reported once a minute at most. Default: the note. */
-  readonly gist?: string;
+  readonly summary?: string;
   /** The reported text, if it changes by itself. Default: the note. */
   readonly shown?: string;
 };
@@ -132,21 +132,21 @@ export class EventStates {
     on: EventObject,
     reason: SourceEvent["reason"],
     note: string,
-    { which = "", gist = note, shown = note }: Told = {},
+    { which = "", summary = note, shown = note }: ReportOptions = {},
   ): void {
     if (note === "") return;
     const reported = this.#begun ?? this.#reported;
     const key = `${on.uid} ${reason}${which}`;
     const before = this.#reported.get(key);
     const at = this.#options.clock.monotonic();
-    if (before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS)) {
+    if (before?.summary === summary && (before.note === note || at - before.at < MINUTE_MS)) {
       reported.set(key, before);
       return;
     }
     const event = { ...on, type: "Warning", reason, note } as const;
     const sent = this.send({ ...event, note: shown });
     const listed = this.isListed(on.kind, on.on);
-    if (sent) reported.set(key, { note, gist, at, event, listed, sent });
+    if (sent) reported.set(key, { note, summary, at, event, listed, sent });
   }
 
   /** Whether exactly this was reported. The state then continues. */

@@ -72,7 +72,7 @@ export function failureText(
   groups: readonly (readonly FailingPlace[])[],
   named: boolean,
   done: "written" | "removed" = "written",
-): { readonly note: string; readonly gist: string } {
+): { readonly note: string; readonly summary: string } {
   const meanings: Readonly<Record<string, string>> = FAILURE_CAUSES;
   const reasons = groups.map((places) => sharedReason(places.map(({ reason }) => reason)));
   const causes = Map.groupBy(groups.keys(), (at) => {
@@ -87,7 +87,7 @@ export function failureText(
   const of = sorted.length === MOST_CAUSES + 1 ? "cause" : "causes";
   const all = listed(parts, MOST_CAUSES, { between: "; ", count: sorted.length, of });
   const note = `could not be ${done} ${all}; will try again`;
-  return { note, gist: reasons.toSorted().join() };
+  return { note, summary: reasons.toSorted().join() };
 }
 
 export type HeldRemovals = {
@@ -138,10 +138,10 @@ export function heldText({ first, sources }: HeldRemovals, where: string): strin
 
 /** The Event of a write that was made. Undefined if it was not on a pulling object. */
 export function filledEvent(action: Action): SourceEvent | undefined {
-  if (action.kind !== "fill" && action.kind !== "unfill") return undefined;
+  if (action.kind !== "fill" && action.kind !== "clear") return undefined;
   const { objectKind: kind, place: on, source, target } = action;
   const event = { kind, on, uid: target.uid, type: "Normal" } as const;
-  if (action.kind === "unfill") {
+  if (action.kind === "clear") {
     const note = `removed the pulled keys: ${reasonText(noSource(source))}`;
     return { ...event, reason: "Removed", note };
   }

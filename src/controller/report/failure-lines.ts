@@ -4,7 +4,7 @@
 import type { Clock } from "../../kube/time/clock.ts";
 import { CLOCK_DIFFERS, clockText } from "../settings/clock-text.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 
 /** Most failure lines of one subject in any minute. */
 const MOST_LINES = 3;
@@ -25,7 +25,7 @@ export type FailureLines = {
 
 /** `message`: the text of each line. The line that ends a failure puts "resolved: " before it. */
 export function failureLines(log: Log, clock: Clock, message: string): FailureLines {
-  const repeats = new Repeats(MOST_LINES);
+  const repeats = new RateLimit(MOST_LINES);
   const subjects = new Map<string, { failing: Set<object>; sinceMs: number; isTold: boolean }>();
   const of: FailureLines["of"] = (subject, fields = {}) => {
     const all = subjects.get(subject) ?? { failing: new Set(), sinceMs: 0, isTold: false };
@@ -36,7 +36,7 @@ export function failureLines(log: Log, clock: Clock, message: string): FailureLi
         const now = clock.monotonic();
         if (all.failing.size === 0) Object.assign(all, { sinceMs: now, isTold: false });
         all.failing.add(part);
-        const count = repeats.happened(subject, now);
+        const count = repeats.tryTake(subject, now);
         if (count === undefined) return;
         all.isTold = true;
         log.warn({ ...fields, error: errorText(error), count }, message);

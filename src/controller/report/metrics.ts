@@ -41,7 +41,7 @@ const COUNTERS = {
   },
   syncs: {
     name: "secretcast_syncs_total",
-    help: "Passes over the whole cache by result",
+    help: "Syncs of the whole cache by result",
     labelNames: ["result"],
     zeros: ["ok", "error"],
   },
@@ -122,7 +122,7 @@ const GAUGES = {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 /** Receives the figures of syncs. */
-export type SyncMetrics = Metrics["figures"];
+export type SyncMetrics = Metrics["syncMetrics"];
 
 export type MetricsOptions = {
   /** Also register Node's metrics. They are observed until the process ends. */
@@ -159,7 +159,7 @@ export function createMetrics(
   gauges.buildInfo.set({ version }, 1);
   return {
     registry,
-    figures: figuresOf(counters, histograms),
+    syncMetrics: syncMetricsOf(counters, histograms),
     queue: queueSink(gauges, counters, histograms),
     /** The sink of one informer. */
     watch: (resource: string): InformerMetrics => ({
@@ -196,7 +196,7 @@ type Counters = Readonly<Record<keyof typeof COUNTERS, Counter>>;
 type Histograms = Readonly<Record<keyof typeof HISTOGRAMS, Histogram>>;
 type Gauges = Readonly<Record<keyof typeof GAUGES, Gauge>>;
 
-function figuresOf(counters: Counters, histograms: Histograms) {
+function syncMetricsOf(counters: Counters, histograms: Histograms) {
   return {
     write: (verb: string, result: "ok" | ApiErrorKind) => counters.writes.inc({ verb, result }),
     /** A write or the read before it failed. */

@@ -22,7 +22,7 @@ import {
   type HeldRemovals,
 } from "./event-texts.ts";
 import { failureId, NOTICES, type Notice, type Place, type RowCode } from "./notices.ts";
-import { Repeats } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 
 export type EventOptions = StateOptions & {
   /** The controller's Lease. Undefined if it holds none. */
@@ -37,7 +37,7 @@ export class NoticeEvents {
   readonly #options: EventOptions;
   readonly #states: EventStates;
   readonly #done: DoneEvents;
-  readonly #ignored = new Repeats(MOST_IGNORED);
+  readonly #ignored = new RateLimit(MOST_IGNORED);
   /** Annotations without effect that are to be reported in a later minute. */
   #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
 
@@ -95,8 +95,8 @@ export class NoticeEvents {
       if (rows.length > 0) this.#states.once(on, "Conflict", note, { which });
     }
     const failed = notices.flatMap((each) => (each.code === "failed" ? [each.places] : []));
-    const { note, gist } = failureText(failed, named);
-    if (failed.length > 0) this.#states.once(on, "Failed", note, { gist });
+    const { note, summary } = failureText(failed, named);
+    if (failed.length > 0) this.#states.once(on, "Failed", note, { summary });
     const above = rowsOf(notices, "held").filter(({ hold }) => hold === undefined);
     const limit = "all copies together are above --fanout-limit";
     const held = `not copied to ${whereText(above, named)}: ${limit}`;
@@ -108,7 +108,8 @@ export class NoticeEvents {
       const text = altered
         ? `what is written to copies in ${where} is altered by a webhook or policy; backing off`
         : `copies in ${where} are repeatedly changed by another client; backing off`;
-      this.#states.once(on, "Fought", text, { which: altered ? " altered" : "", gist: "fought" });
+      const which = altered ? " altered" : "";
+      this.#states.once(on, "Fought", text, { which, summary: "fought" });
     }
   }
 
@@ -122,7 +123,7 @@ export class NoticeEvents {
     // The remaining time differs in each plan, so it is not part of the note.
     const note = `${where} ${reasonText(first.reason)} ${Math.round((first.dueAt ?? 0) / 1000)}`;
     const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
-    this.#states.once(object, "DeletesHeld", note, { which, gist: hold, shown });
+    this.#states.once(object, "DeletesHeld", note, { which, summary: hold, shown });
   }
 
   /** The object for Events about held removals. Undefined if no object can have Events. */
@@ -159,9 +160,9 @@ export class NoticeEvents {
       const on = this.#states.copiedFrom(first, first.removal);
       const named = entry !== undefined || this.#options.mayName(first.source.namespace);
       const groups = Map.groupBy(members, (each) => failureId(each, each.cause, each.reason));
-      const { note, gist } = failureText([...groups.values()], named, "removed");
+      const { note, summary } = failureText([...groups.values()], named, "removed");
       const which = entry === undefined ? "" : ` ${entry}`;
-      if (on) this.#states.once(on, "Failed", `${prefixOf(entry)}${note}`, { which, gist });
+      if (on) this.#states.once(on, "Failed", `${prefixOf(entry)}${note}`, { which, summary });
     }
   }
 
@@ -196,7 +197,7 @@ export class NoticeEvents {
     for (const { on, note } of events) {
       if (this.#states.goesOn({ uid: on.uid, reason: "Ignored", note })) continue;
       const mayTell =
-        this.#ignored.happened(on.on.namespace, this.#options.clock.monotonic()) !== undefined;
+        this.#ignored.tryTake(on.on.namespace, this.#options.clock.monotonic()) !== undefined;
       if (mayTell) this.#states.once(on, "Ignored", note);
       else this.#ignoredLater = { ignored, namespaces };
     }

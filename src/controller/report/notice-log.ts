@@ -8,7 +8,7 @@ import { refText } from "../../text/names.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log, LogKeys } from "./log.ts";
 import { failureId, type Notice, type Place } from "./notices.ts";
-import { type Groups, Repeats, Shares } from "./rate-limit.ts";
+import { type Groups, RateLimit, NamespaceRateLimit } from "./rate-limit.ts";
 import { troubledBy } from "./troubles.ts";
 import { MOST_PLACES } from "./written-log.ts";
 
@@ -47,11 +47,11 @@ type Logged = Pick<Notice, "id" | "message"> & {
 export class NoticeLog {
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #repeats = new Repeats(MOST_OF_A_KIND);
+  readonly #repeats = new RateLimit(MOST_OF_A_KIND);
   readonly #shares = {
-    sources: new Shares(MOST_A_MINUTE.sources),
-    pulls: new Shares(MOST_A_MINUTE.pulls),
-    places: new Shares(MOST_A_MINUTE.places),
+    sources: new NamespaceRateLimit(MOST_A_MINUTE.sources),
+    pulls: new NamespaceRateLimit(MOST_A_MINUTE.pulls),
+    places: new NamespaceRateLimit(MOST_A_MINUTE.places),
   };
   /** What was logged of each notice that is not over, by id. */
   readonly #logged = new Map<string, Logged>();
@@ -97,8 +97,8 @@ export class NoticeLog {
     const text = `${JSON.stringify(fields)} ${held}`;
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
     const subject = subjectOf(notice);
-    if (this.#repeats.happened(subject, now) === undefined) return;
-    if (!this.#shares[share.of].has(share.groups, now)) return;
+    if (this.#repeats.tryTake(subject, now) === undefined) return;
+    if (!this.#shares[share.of].tryTake(share.groups, now)) return;
     // Another reason replaces one that is over. The problem has changed and has not ended.
     const replaced = before ?? [...over.values()].find((each) => each.subject === subject);
     if (replaced) {
@@ -123,7 +123,7 @@ export class NoticeLog {
     };
     this.#log.warn(keys, message);
     for (const each of further)
-      if (this.#shares.places.has(share.groups, now))
+      if (this.#shares.places.tryTake(share.groups, now))
         this.#log.warn({ ...fields, places: each }, FURTHER);
   }
 
@@ -131,8 +131,8 @@ export class NoticeLog {
     for (const [subject, ended] of Map.groupBy(over.values(), (each) => each.subject)) {
       const [first] = ended;
       // A later plan reports what is left out, if it has not begun again.
-      if (!first || this.#repeats.happened(`resolved: ${subject}`, now) === undefined) continue;
-      if (!this.#shares[first.share.of].has(first.share.groups, now)) continue;
+      if (!first || this.#repeats.tryTake(`resolved: ${subject}`, now) === undefined) continue;
+      if (!this.#shares[first.share.of].tryTake(first.share.groups, now)) continue;
       const { kind, source } = first.fields;
       const [reasons, places] = [textsOf(ended, "reason"), textsOf(ended, "places")];
       const count = ended.reduce((sum, { fields }) => sum + Number(fields["count"] ?? 0), 0);

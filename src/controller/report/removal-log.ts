@@ -8,7 +8,7 @@ import { reasonText } from "../model/reasons.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { MOST_PLACES } from "./written-log.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
@@ -53,7 +53,7 @@ const MOST_LINES = 100;
 const MESSAGES: Readonly<Record<Removal, string>> = {
   delete: "copies removed",
   release: "copies released (on-delete: keep)",
-  unfill: "pulled keys removed",
+  clear: "pulled keys removed",
 };
 
 const FURTHER = "further copies removed";
@@ -67,7 +67,7 @@ export class RemovalLog implements SyncHooks {
   readonly #waiting = new Map<string, number>();
   /** The number of removals for which there was no room. */
   #further = 0;
-  readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
+  readonly #lines = new RateLimit(MOST_LINES_OF_A_SOURCE);
 
   constructor(log: Log, clock: Clock, onRemoved: (removed: RemovedCopies) => void) {
     this.#log = log;
@@ -114,7 +114,7 @@ export class RemovalLog implements SyncHooks {
   onPlan(plan: Plan, { settled }: SyncNote): void {
     if (this.#groups.size === 0) return;
     const now = this.#clock.monotonic();
-    if (this.#further > 0 && this.#lines.happened("further", now) !== undefined) {
+    if (this.#further > 0 && this.#lines.tryTake("further", now) !== undefined) {
       this.#log.info({ count: this.#further }, FURTHER);
       this.#further = 0;
     }
@@ -124,7 +124,7 @@ export class RemovalLog implements SyncHooks {
       const waits = going?.has(placeKey(group.kind, group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
       // Repeated removals are gathered until they may be reported.
-      if (this.#lines.happened(group.subject, now) === undefined) continue;
+      if (this.#lines.tryTake(group.subject, now) === undefined) continue;
       this.#groups.delete(key);
       this.#leave(group.subject);
       if (group.places.length > 0 && ++sources <= 0) this.#tell(group);

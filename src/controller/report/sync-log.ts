@@ -9,7 +9,7 @@ import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import type { SyncMetrics } from "./metrics.ts";
-import { Repeats } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
@@ -53,22 +53,22 @@ type SyncWatches = Readonly<Record<string, Pick<Watched<never>, "disconnectedSin
 
 export class SyncLog implements SyncHooks {
   readonly #log: Log;
-  readonly #figures: SyncMetrics;
+  readonly #metrics: SyncMetrics;
   readonly #clock: Clock;
   /** Writes by kind since the last settled sync. */
   #tally = new Map<string, number>();
   #changedAt: number | undefined;
   #busySince: number | undefined;
   #reported = new Set<string>();
-  readonly #writes = new Repeats(5);
-  readonly #overloads = new Repeats(3);
+  readonly #writes = new RateLimit(5);
+  readonly #overloads = new RateLimit(3);
   #convergedMs: number | undefined;
   readonly #watches: SyncWatches;
 
   constructor(log: Log, figures: SyncMetrics, clock: Clock, watches: SyncWatches = {}) {
     this.#watches = watches;
     this.#log = log;
-    this.#figures = figures;
+    this.#metrics = figures;
     this.#clock = clock;
   }
 
@@ -86,29 +86,29 @@ export class SyncLog implements SyncHooks {
     if (outcome.kind === "done" || outcome.kind === "removed") {
       this.#tally.set(action.kind, (this.#tally.get(action.kind) ?? 0) + 1);
       if (action.cause === "edited" || action.cause === "deleted")
-        this.#figures.repaired(action.cause);
+        this.#metrics.repaired(action.cause);
       this.#log.debug(keysOf(action), "written");
     } else if (outcome.kind === "failed") {
       this.#tally.set("failed", (this.#tally.get("failed") ?? 0) + 1);
       if (outcome.error === "throttled") this.#overloaded();
-      this.#figures.failed(outcome.cause);
+      this.#metrics.failed(outcome.cause);
     }
   }
 
   // Such a write is retried so soon that a plan seldom shows it as failed.
   #overloaded(): void {
     const message = `writes refused: ${FAILURE_CAUSES.throttled}`;
-    const count = this.#overloads.happened(message, this.#clock.monotonic());
+    const count = this.#overloads.tryTake(message, this.#clock.monotonic());
     if (count !== undefined) this.#log.warn({ cause: "throttled", count }, message);
   }
 
   onError(tookMs: number): void {
-    this.#figures.sync("error", tookMs / 1000);
+    this.#metrics.sync("error", tookMs / 1000);
   }
 
   onPlan(plan: Plan, note: SyncNote): void {
     this.#busySince ??= this.#clock.monotonic() - note.tookMs;
-    this.#figures.sync("ok", note.tookMs / 1000);
+    this.#metrics.sync("ok", note.tookMs / 1000);
     if (note.settled) this.#settled(plan, note);
   }
 
@@ -120,11 +120,11 @@ export class SyncLog implements SyncHooks {
       ({ disconnectedSinceMs }) => disconnectedSinceMs === undefined,
     );
     if (isCurrent && states.pending + states.failed === 0) this.#convergedMs = this.#clock.now();
-    if (dryRun) this.#tellOnce(plan);
+    if (dryRun) this.#logDueWrites(plan);
     if ([...this.#tally.keys()].some((kind) => kind !== "failed")) {
       const tookMs = Math.round(now - (this.#busySince ?? now));
       this.#log.info({ ...Object.fromEntries(this.#tally), ...nonZero(states), tookMs }, "synced");
-      if (this.#changedAt !== undefined) this.#figures.propagated((now - this.#changedAt) / 1000);
+      if (this.#changedAt !== undefined) this.#metrics.propagated((now - this.#changedAt) / 1000);
     }
     this.#tally = new Map();
     this.#changedAt = undefined;
@@ -132,13 +132,13 @@ export class SyncLog implements SyncHooks {
   }
 
   /** Logs each write of a dry run when it becomes due, and not again. */
-  #tellOnce({ actions }: Plan): void {
+  #logDueWrites({ actions }: Plan): void {
     const reported = new Set<string>();
     const now = this.#clock.monotonic();
     for (const action of actions) {
       const id = `${action.kind} ${placeKey(action.objectKind, action.place)}`;
       if (!this.#reported.has(id)) {
-        if (this.#writes.happened(id, now) === undefined) continue;
+        if (this.#writes.tryTake(id, now) === undefined) continue;
         this.#log.info({ ...keysOf(action), reason: reasonText(action.reason) }, "would write");
       }
       reported.add(id);

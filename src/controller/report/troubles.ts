@@ -47,7 +47,7 @@ const FIGHT_OVER_MS = 10 * 60_000;
 const MENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "resolved", "leaving"]);
 
 export function troubledBy({ kind: does, objectKind: kind, place, source }: Action) {
-  return { kind, place, source, pulling: does === "fill" || does === "unfill" };
+  return { kind, place, source, pulling: does === "fill" || does === "clear" };
 }
 
 export class Troubles {

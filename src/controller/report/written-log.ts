@@ -15,7 +15,7 @@ import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 
 /** Places in one line: about 4 KiB, and 32 KiB if every name has its full length. */
@@ -48,7 +48,7 @@ export class WrittenLog implements SyncHooks {
   readonly #log: Log;
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #groups = new Map<string, Written>();
-  readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
+  readonly #lines = new RateLimit(MOST_LINES_OF_A_SOURCE);
 
   constructor(log: Log, clock: Pick<Clock, "monotonic">) {
     this.#log = log;
@@ -90,7 +90,7 @@ export class WrittenLog implements SyncHooks {
     const now = this.#clock.monotonic();
     for (const [key, group] of this.#groups) {
       if (!settled && now - group.since < WAIT_MS) continue;
-      if (this.#lines.happened(group.subject, now) !== undefined) this.#logGroup(key, group);
+      if (this.#lines.tryTake(group.subject, now) !== undefined) this.#logGroup(key, group);
     }
   }
 

@@ -12,7 +12,7 @@
 // memory starts anew with the process. No clock: `now` is milliseconds of a monotonic clock.
 import type { CountedRemoval, EndAction, SourceAbsence } from "../model/actions.ts";
 import type { RemovalHoldCause } from "../model/verdicts.ts";
-import { AskedFor } from "./asked-for.ts";
+import { KeptWhileUsed } from "./kept-while-used.ts";
 import { change, EVERYWHERE, type OfVanished, RecentRemovals } from "./recent-removals.ts";
 
 /** A removal that is due: its grace is over and the API server has confirmed it. */
@@ -55,7 +55,7 @@ const FEWEST_OF_SHARE = 10;
 
 export class DeleteGuard {
   /** Since when each place has been due. */
-  readonly #due = new AskedFor<number>();
+  readonly #due = new KeptWhileUsed<number>();
   readonly recent = new RecentRemovals();
   /** By account: the deleted source whose copies do not count. */
   readonly #exempt = new Map<string, SourceAbsence>();
@@ -66,7 +66,7 @@ export class DeleteGuard {
     guard: DeleteGuardLimits,
     now: number,
   ): readonly GuardDecision[] {
-    this.#due.beginPass();
+    this.#due.beginSync();
     const since = due.map(({ place }) => this.#due.of(place, () => now));
     this.recent.forget(now - guard.holdMs);
     if (guard.holdMs === 0) return due.map(() => GO);

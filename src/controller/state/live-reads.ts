@@ -1,9 +1,8 @@
-// What the API server was asked live before a removal or takeover, and what it answered. A removal
+// Live reads before a removal or takeover, and their results. A removal
 // follows from what the cache shows of a source, a Namespace or the source list. It is made only after the
 // API server has shown that object, and only while the cache shows the same version or a newer one. The
 // planner judges the newer version itself, so that no user keeps a copy by changing an object all the
-// time. One answer serves all places that follow from the object. Answers that no sync asks for are
-// forgotten. No clock: `now` is milliseconds of a monotonic clock, `random` uniform in [0, 1).
+// time. One result serves all places that follow from the object. Results that no sync uses are forgotten. No clock: `now` is milliseconds of a monotonic clock, `random` uniform in [0, 1).
 import { roundRobin } from "../../kube/round-robin.ts";
 import { refText } from "../../text/names.ts";
 import { readBackoffMs } from "./backoff.ts";
@@ -23,29 +22,29 @@ export function shownUid({ shown }: LiveRead): string | undefined {
   return shown === ABSENT ? undefined : shown.split(" ")[0];
 }
 
-/** How old an answer may be, in ms. */
-export type AnswerAge = {
-  /** While the cache shows the version that was answered. */
+/** How old a result may be, in ms. */
+export type ResultAge = {
+  /** While the cache shows the version that was read. */
   readonly same: number;
   /** While the cache shows a newer version of that object, or another object where one must be absent. */
   readonly newer: number;
 };
 
 // A newer version came by the watch alone, and a watch can be behind for long.
-const ANY_AGE: AnswerAge = { same: Number.POSITIVE_INFINITY, newer: 60_000 };
+const ANY_AGE: ResultAge = { same: Number.POSITIVE_INFINITY, newer: 60_000 };
 
-export type LiveReadReply =
+export type LiveReadResult =
   | { readonly kind: "confirmed" }
-  /** It is being asked, or will be at `until`. */
-  | { readonly kind: "asked"; readonly until?: number }
+  /** The read is in flight, or is sent at `until`. */
+  | { readonly kind: "pending"; readonly until?: number }
   | { readonly kind: "unreadable"; readonly reason: string; readonly until?: number };
 
-/** So many are asked at a time ... */
-const MOST_FLYING = 8;
-/** ... one after the other in each flight. */
-const MOST_IN_A_FLIGHT = 32;
+/** So many reads are in flight at a time ... */
+const MOST_BATCHES = 8;
+/** ... and so many of a batch one after the other. */
+const MOST_IN_A_BATCH = 32;
 
-/** A flapping object is asked at most once in this time. */
+/** A flapping object is read at most once in this time. */
 const DISTANCE_MS = 1000;
 
 type Known = {
@@ -59,109 +58,109 @@ type Known = {
 
 export class LiveReads {
   #known = new Map<string, Known>();
-  #asked = new Set<string>();
+  #used = new Set<string>();
   #due = new Map<string, LiveRead>();
-  readonly #flying = new Set<string>();
+  readonly #inFlight = new Set<string>();
   #now = 0;
 
-  /** Whether an answer of at most this age confirms what the cache shows. If not, the question becomes due. */
-  reply(question: LiveRead, now: number, age: AnswerAge = ANY_AGE): LiveReadReply {
-    const key = keyOf(question);
-    this.#asked.add(key);
+  /** Whether a result of at most this age confirms what the cache shows. If not, the read becomes due. */
+  resultOf(liveRead: LiveRead, now: number, age: ResultAge = ANY_AGE): LiveReadResult {
+    const key = keyOf(liveRead);
+    this.#used.add(key);
     const known = this.#known.get(key);
-    if (known?.version !== undefined && now - known.at <= ageFor(known.version, question, age)) {
+    if (known?.version !== undefined && now - known.at <= ageFor(known.version, liveRead, age)) {
       known.attempts = 0;
       return { kind: "confirmed" };
     }
-    const flying = this.#flying.has(key);
-    const waits = !flying && known !== undefined && known.until > now;
-    // The same question about an object that was seen has a turn of its own.
-    const isKept = question.seen === false && this.#due.has(key);
-    if (!flying && !waits && !isKept) this.#due.set(key, question);
+    const isInFlight = this.#inFlight.has(key);
+    const waits = !isInFlight && known !== undefined && known.until > now;
+    // The same read of an object that was seen has a turn of its own.
+    const isKept = liveRead.seen === false && this.#due.has(key);
+    if (!isInFlight && !waits && !isKept) this.#due.set(key, liveRead);
     const until = waits ? { until: known.until } : {};
     return known && known.version === undefined
       ? { kind: "unreadable", reason: known.reason, ...until }
-      : { kind: "asked", ...until };
+      : { kind: "pending", ...until };
   }
 
   /**
-   * What is to be asked now, in at most `free` flights of several questions each. Objects without an
-   * answer come first: those that are asked again and again do not keep them waiting. In each, namespaces take
+   * The reads that are due now, in at most `free` batches. Objects without a result come first: those that are
+   * read again and again do not keep them waiting. In each, namespaces take
    * turns. All objects that were never seen take one turn together, because a user can make them up.
    */
-  flights(free: number): readonly (readonly LiveRead[])[] {
+  batches(free: number): readonly (readonly LiveRead[])[] {
     const [first, again]: [LiveRead[], LiveRead[]] = [[], []];
-    for (const [key, question] of this.#due) (this.#known.has(key) ? again : first).push(question);
-    const most = free * MOST_IN_A_FLIGHT;
+    for (const [key, liveRead] of this.#due) (this.#known.has(key) ? again : first).push(liveRead);
+    const most = free * MOST_IN_A_BATCH;
     const due = [...roundRobin(listsOf(first), most), ...roundRobin(listsOf(again), most)].slice(
       0,
       most,
     );
     const size = Math.ceil(due.length / Math.max(1, free));
-    const flights: LiveRead[][] = [];
-    for (let from = 0; from < due.length; from += size) flights.push(due.slice(from, from + size));
-    return flights;
+    const batches: LiveRead[][] = [];
+    for (let from = 0; from < due.length; from += size) batches.push(due.slice(from, from + size));
+    return batches;
   }
 
-  began(questions: readonly LiveRead[]): void {
-    for (const question of questions) this.#flying.add(keyOf(question));
+  began(liveReads: readonly LiveRead[]): void {
+    for (const liveRead of liveReads) this.#inFlight.add(keyOf(liveRead));
   }
 
-  ended(questions: readonly LiveRead[]): void {
-    for (const question of questions) this.#flying.delete(keyOf(question));
+  ended(liveReads: readonly LiveRead[]): void {
+    for (const liveRead of liveReads) this.#inFlight.delete(keyOf(liveRead));
   }
 
   /**
    * The API server shows `version`. Where the cache showed another, the cache has received it.
-   * If the cache does not accept it, the question is repeated after a while.
+   * If the cache does not accept it, the read is repeated after a while.
    */
-  answered(question: LiveRead, version: string, now: number, random: number): void {
-    const attempts = version === question.shown ? 0 : this.#attempts(question) + 1;
+  found(liveRead: LiveRead, version: string, now: number, random: number): void {
+    const attempts = version === liveRead.shown ? 0 : this.#attempts(liveRead) + 1;
     const until = now + (attempts === 0 ? DISTANCE_MS : readBackoffMs(attempts, random));
-    this.#known.set(keyOf(question), { version, reason: "", at: now, until, attempts });
+    this.#known.set(keyOf(liveRead), { version, reason: "", at: now, until, attempts });
   }
 
   /** The API server gave no answer. `reason` is one line without a value of a Secret. */
-  failed(question: LiveRead, reason: string, now: number, random: number): void {
-    const attempts = this.#attempts(question) + 1;
+  failed(liveRead: LiveRead, reason: string, now: number, random: number): void {
+    const attempts = this.#attempts(liveRead) + 1;
     const until = now + readBackoffMs(attempts, random);
-    this.#known.set(keyOf(question), { version: undefined, reason, at: now, until, attempts });
+    this.#known.set(keyOf(liveRead), { version: undefined, reason, at: now, until, attempts });
   }
 
-  #attempts(question: LiveRead): number {
-    return this.#known.get(keyOf(question))?.attempts ?? 0;
+  #attempts(liveRead: LiveRead): number {
+    return this.#known.get(keyOf(liveRead))?.attempts ?? 0;
   }
 
-  /** The API server answers again after an outage: what it did not answer is asked at once. */
+  /** The API server answers again after an outage: what it did not answer is read at once. */
   serverIsBack(): void {
     for (const [key, { version }] of this.#known)
       if (version === undefined) this.#known.delete(key);
   }
 
-  beginPass(now: number): void {
+  beginSync(now: number): void {
     this.#now = now;
-    this.#asked = new Set();
+    this.#used = new Set();
     this.#due = new Map();
   }
 
-  endPass(): void {
+  endSync(): void {
     for (const [key, { at }] of this.#known) {
       const recent = this.#now - at < DISTANCE_MS;
-      if (!recent && !this.#asked.has(key) && !this.#flying.has(key)) this.#known.delete(key);
+      if (!recent && !this.#used.has(key) && !this.#inFlight.has(key)) this.#known.delete(key);
     }
   }
 }
 
-/** Action keys of the flights in the pool. */
-export const LIVE_READ_FLIGHTS: readonly string[] = Array.from(
-  { length: MOST_FLYING },
-  (_, index) => `question ${index}`,
+/** Action keys of the batches in the pool. */
+export const LIVE_READ_BATCHES: readonly string[] = Array.from(
+  { length: MOST_BATCHES },
+  (_, index) => `live reads ${index}`,
 );
 
-/** For how long an answer confirms what the cache shows, negative for never. */
-function ageFor(answered: string, { shown, gone }: LiveRead, age: AnswerAge): number {
-  if (answered === shown) return age.same;
-  const [uid, version = ""] = answered.split(" ");
+/** For how long a result confirms what the cache shows, negative for never. */
+function ageFor(found: string, { shown, gone }: LiveRead, age: ResultAge): number {
+  if (found === shown) return age.same;
+  const [uid, version = ""] = found.split(" ");
   const [cachedUid, cachedVersion = "", unread] = shown.split(" ");
   const confirms =
     uid === cachedUid
@@ -176,8 +175,8 @@ function isOlder(a: string, b: string): boolean {
 }
 
 // A user can make up objects that were never seen, in the name of any namespace.
-function listsOf(questions: readonly LiveRead[]): Iterable<readonly LiveRead[]> {
-  return Map.groupBy(questions, ({ ref, seen }) => (seen === false ? "" : ref.namespace)).values();
+function listsOf(liveReads: readonly LiveRead[]): Iterable<readonly LiveRead[]> {
+  return Map.groupBy(liveReads, ({ ref, seen }) => (seen === false ? "" : ref.namespace)).values();
 }
 
 function keyOf({ kind, ref }: LiveRead): string {

@@ -21,9 +21,9 @@ export class PlannerMemory {
     for (const state of this.#states.values()) state.serverIsBack();
   }
 
-  /** What failed a write may pass by itself. */
-  get mayPass(): boolean {
-    return [...this.#states.values()].some(({ backoff }) => backoff.mayPass);
+  /** A failed write may recover by itself. */
+  get mayRecover(): boolean {
+    return [...this.#states.values()].some(({ backoff }) => backoff.mayRecover);
   }
 
   /** A Namespace was changed: failed writes in it are tried sooner. */
@@ -31,7 +31,7 @@ export class PlannerMemory {
     for (const state of this.#states.values()) state.backoff.namespaceChanged(name);
   }
 
-  /** Fights that began since this was last asked. */
+  /** Fights that began since the last call. */
   takeFights(): readonly Fight[] {
     return [...this.#states.values()].flatMap((state) => state.takeFights());
   }

@@ -2,8 +2,8 @@
 // written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
 // it since when something has been so. apply reports the result of each action to it.
 // Every `now` is milliseconds of a monotonic clock, every `random` uniform in [0, 1).
-import { Ages } from "./ages.ts";
-import { AskedFor } from "./asked-for.ts";
+import { FirstSeen } from "./first-seen.ts";
+import { KeptWhileUsed } from "./kept-while-used.ts";
 import { RecentTimes } from "./recent-times.ts";
 import type { Failure } from "./backoff.ts";
 import { WriteBackoff } from "./write-backoff.ts";
@@ -19,7 +19,7 @@ import type {
   PullingObject,
 } from "../model/cluster.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import { Wants } from "../desired/wants.ts";
+import { MatchCache } from "../desired/match-cache.ts";
 import type { GlobList } from "../../text/globs.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
@@ -31,12 +31,12 @@ export type FlagEntry = {
   /** As the administrator wrote it. */
   readonly text: string;
   readonly list: GlobList;
-  /** A namespace that it matched when it was last looked for. */
-  witness: string | undefined;
+  /** A namespace that it matched at the last search. */
+  lastMatch: string | undefined;
 };
 
 /**
- * What all kinds share: the guard against mass deletion, what the API server was asked live, since when writes
+ * What all kinds share: the guard against mass deletion, the live reads, since when writes
  * have been due, and what follows from namespaces and flags alone. Each key contains its kind.
  */
 export class SharedState {
@@ -44,20 +44,20 @@ export class SharedState {
   readonly deleteGuard = new DeleteGuard();
   readonly reservations = new Reservations();
   /** Since when the write of each place has been due. */
-  readonly due = new Ages();
+  readonly dueSince = new FirstSeen();
   /** When the first sync began: what it found may have been so before. */
   beganAt: number | undefined;
   /** The entries of the last plan's settings. */
   flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;
 
-  beginPass(now: number): void {
+  beginSync(now: number): void {
     this.beganAt ??= now;
-    this.due.beginPass();
-    this.liveReads.beginPass(now);
+    this.dueSince.beginSync();
+    this.liveReads.beginSync(now);
   }
 
-  endPass(): void {
-    this.liveReads.endPass();
+  endSync(): void {
+    this.liveReads.endSync();
   }
 }
 
@@ -100,28 +100,28 @@ export class PlannerState {
   readonly shared: SharedState;
   readonly backoff = new WriteBackoff();
   /** Since when each absent source has been absent. */
-  readonly absent = new AskedFor<number>();
-  readonly unwanted = new AskedFor<UnwantedPlace>();
+  readonly absentSince = new KeptWhileUsed<number>();
+  readonly unwantedPlaces = new KeptWhileUsed<UnwantedPlace>();
   readonly homes = new SourceHomes();
   /** How many copies each source had before an edit removed some. By "NAMESPACE/NAME". */
   editedFrom: ReadonlyMap<string, number> = new Map();
   /** UIDs of the sources that an edit left without any copy. */
   emptied: ReadonlySet<string> = new Set();
   /** Since when each row and report has been so, to a tenth of a second. */
-  readonly standing = new Ages(100);
-  readonly pullResults = new AskedFor<PullResult>();
+  readonly reportedSince = new FirstSeen(100);
+  readonly pullResults = new KeptWhileUsed<PullResult>();
   /** Decision keys of the last fills. A record of a fill may have been removed since. */
-  readonly lastFills = new AskedFor<string>();
-  readonly wants = new Wants();
+  readonly lastFills = new KeptWhileUsed<string>();
+  readonly matches = new MatchCache();
   /** Whether a source consents to what names it, for as long as both objects live. */
   readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
-  readonly offers = new WeakMap<
+  readonly pullableDigests = new WeakMap<
     PullingObject,
     { readonly desiredCopy: DesiredCopy; readonly digest: string }
   >();
   /** By a source's UID, the fingerprint that all its copies had when a sync last found them so. */
-  settled: ReadonlyMap<string, string> = new Map();
+  currentFingerprints: ReadonlyMap<string, string> = new Map();
   /**
    * UIDs of deleted sources that the cache once held, and when a copy last named each. The decision about those
    * copies then does not follow from a cache that never held their source.
@@ -138,7 +138,7 @@ export class PlannerState {
   }
 
   /**
-   * The write was made. `altered`: what is there now is not what it asked for. `isRefill`: it wrote only
+   * The write was made. `altered`: what is there now is not what it wrote. `isRefill`: it wrote only
    * entries that were empty, which a manifest must contain for some types: nothing was in dispute.
    */
   succeeded(
@@ -157,7 +157,7 @@ export class PlannerState {
         this.backoff.repaired(place, action.decisionKey, now, random);
         this.shared.deleteGuard.made(action, now);
         return;
-      case "unfill":
+      case "clear":
         this.shared.deleteGuard.made(action, now);
         return;
       case "create":
@@ -211,26 +211,26 @@ export class PlannerState {
     this.backoff.vanished(refText(place));
   }
 
-  /** Fights that began since this was last asked. */
+  /** Fights that began since the last call. */
   takeFights(): readonly Fight[] {
     const fights = this.#fights;
     this.#fights = [];
     return fights;
   }
 
-  beginPass(now: number): void {
-    this.backoff.beginPass(now);
-    this.absent.beginPass();
-    this.unwanted.beginPass();
-    this.homes.beginPass();
-    this.standing.beginPass();
-    this.pullResults.beginPass();
-    this.lastFills.beginPass();
+  beginSync(now: number): void {
+    this.backoff.beginSync(now);
+    this.absentSince.beginSync();
+    this.unwantedPlaces.beginSync();
+    this.homes.beginSync();
+    this.reportedSince.beginSync();
+    this.pullResults.beginSync();
+    this.lastFills.beginSync();
   }
 
   /** Ends the sync that began at `now`. */
-  endPass(inFlight: ReadonlySet<string>, now: number): void {
+  endSync(inFlight: ReadonlySet<string>, now: number): void {
     this.gone.expire(now);
-    this.backoff.endPass(inFlight);
+    this.backoff.endSync(inFlight);
   }
 }

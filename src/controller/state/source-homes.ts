@@ -1,6 +1,6 @@
 // Which of the deleted sources lost their namespace with them, and not only themselves. A user that
 // deletes a namespace seldom means the copies elsewhere. The namespace may have been created again since,
-// so what counts is the UID that it had when a source was last seen there. Sources for which no sync asks
+// so what counts is the UID that it had when a source was last seen there. Sources that no sync uses
 // are forgotten.
 import { LruMap } from "../../kube/lru.ts";
 import type { Namespace } from "../model/cluster.ts";
@@ -26,7 +26,7 @@ export class SourceHomes {
     return lost;
   }
 
-  beginPass(): void {
+  beginSync(): void {
     this.#lost = this.#current;
     this.#current = new Set();
   }

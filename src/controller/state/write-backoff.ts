@@ -1,7 +1,7 @@
 // What is remembered of single places between two plans: failed writes and when to try again, places
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `random` is uniform in [0, 1).
-// What no sync asks for is forgotten, so memory grows only with the number of troubled places.
+// What no sync uses is forgotten, so memory grows only with the number of troubled places.
 import { because } from "../model/reasons.ts";
 import {
   backoffMs,
@@ -25,8 +25,8 @@ const LONGEST_STALE_RETRY_MS = 5000;
 const WRITE_DISTANCE_MS = 1000;
 
 const FIRST_FIGHT_BACKOFF_MS = 30_000;
-/** Failures that pass by themselves: the API server had no room, gave no answer in time, or none at all. */
-const PASSING: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailable"]);
+/** Failures that recover by themselves: the API server had no room, or did not answer in time or at all. */
+const TRANSIENT: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailable"]);
 export type Uncached = {
   readonly until: number;
   readonly attempts: number;
@@ -42,7 +42,7 @@ function isEnding(decisionKey: string): boolean {
 }
 
 export class WriteBackoff {
-  #troubles = new Map<string, PlaceBackoff>();
+  #backoffs = new Map<string, PlaceBackoff>();
   readonly #early = new EarlyTries();
   #uncached = new Map<string, Uncached>();
   /** When each place was last written or a write failed there. */
@@ -50,14 +50,14 @@ export class WriteBackoff {
   readonly #fights = new Fights();
   readonly #vanished = new Set<string>();
   #now = 0;
-  /** Places that the sync now running has asked for. */
-  #asked = new Set<string>();
+  /** Places that the running sync uses. */
+  #used = new Set<string>();
 
   /** What keeps the write of `decisionKey` at `place` from being tried, if anything does. */
   placeBackoff(place: string, decisionKey: string): PlaceBackoff | undefined {
-    const placeBackoff = this.#troubles.get(place);
+    const placeBackoff = this.#backoffs.get(place);
     if (!placeBackoff) return undefined;
-    this.#asked.add(place);
+    this.#used.add(place);
     // A cache that is behind is so whatever is to be written, and a copy that is made anew after each
     // deletion may name another source each time.
     const always =
@@ -71,7 +71,7 @@ export class WriteBackoff {
   /** A place that is taken although the cache shows it empty, and when to look at it again. */
   uncachedAt(place: string): Uncached | undefined {
     const uncached = this.#uncached.get(place);
-    if (uncached) this.#asked.add(place);
+    if (uncached) this.#used.add(place);
     return uncached?.free ? undefined : uncached;
   }
 
@@ -90,7 +90,7 @@ export class WriteBackoff {
     random: number,
     source = "",
   ): void {
-    const before = this.#troubles.get(place);
+    const before = this.#backoffs.get(place);
     const failures = before?.decisionKey === decisionKey ? before.failures : 0;
     const throttled = failure.error === "throttled";
     const attempts = failures + 1;
@@ -114,7 +114,7 @@ export class WriteBackoff {
 
   /** An object ("NAMESPACE/NAME") was changed. Whether a failed write is tried sooner for it. */
   objectChanged(object: string): boolean {
-    return this.#early.objectChanged(object, this.#troubles.has(object));
+    return this.#early.objectChanged(object, this.#backoffs.has(object));
   }
 
   /** A Namespace was changed: failed writes in it are tried sooner. */
@@ -122,24 +122,24 @@ export class WriteBackoff {
     this.#early.namespaceChanged(name);
   }
 
-  /** What failed a write passes by itself: its next try may be taken. */
-  get mayPass(): boolean {
-    for (const { error = "" } of this.#troubles.values()) if (PASSING.has(error)) return true;
+  /** A failure may recover by itself: the next try may succeed. */
+  get mayRecover(): boolean {
+    for (const { error = "" } of this.#backoffs.values()) if (TRANSIENT.has(error)) return true;
     return false;
   }
 
   /** Writes that failed for want of an API server are due now, as if they had never been tried. */
   serverIsBack(): void {
-    for (const [place, { error }] of this.#troubles)
+    for (const [place, { error }] of this.#backoffs)
       if (error === "unavailable") {
-        this.#troubles.delete(place);
+        this.#backoffs.delete(place);
         this.#written.delete(place);
       }
   }
 
   /** `ofSource`: the source has moved, so other inputs are tried at once. */
   stale(place: string, decisionKey: string, now: number, ofSource = false): void {
-    const before = this.#troubles.get(place);
+    const before = this.#backoffs.get(place);
     const attempts =
       ofSource && before?.decisionKey !== decisionKey ? 1 : (before?.stales ?? 0) + 1;
     const failures = before?.decisionKey === decisionKey ? before.failures : 0;
@@ -159,8 +159,8 @@ export class WriteBackoff {
     waitMs: number,
     rest: Omit<PlaceBackoff, "decisionKey" | "until" | "triedAt">,
   ): void {
-    this.#troubles.set(place, { ...rest, decisionKey, until: now + waitMs, triedAt: now });
-    this.#asked.add(place);
+    this.#backoffs.set(place, { ...rest, decisionKey, until: now + waitMs, triedAt: now });
+    this.#used.add(place);
   }
 
   /** `unread`: why it could not be seen who is there. */
@@ -168,7 +168,7 @@ export class WriteBackoff {
     const attempts = (this.#uncached.get(place)?.attempts ?? 0) + 1;
     const until = now + readBackoffMs(attempts, random);
     this.#uncached.set(place, { attempts, until, free: false, unread });
-    this.#asked.add(place);
+    this.#used.add(place);
   }
 
   foundAbsent(place: string): void {
@@ -177,7 +177,7 @@ export class WriteBackoff {
   }
 
   written(place: string, now: number): void {
-    this.#troubles.delete(place);
+    this.#backoffs.delete(place);
     this.#uncached.delete(place);
     this.#vanished.delete(place);
     this.#written.touch(place, now);
@@ -216,7 +216,7 @@ export class WriteBackoff {
 
   hasVanished(place: string): boolean {
     if (!this.#vanished.has(place)) return false;
-    this.#asked.add(place);
+    this.#used.add(place);
     return true;
   }
 
@@ -225,28 +225,28 @@ export class WriteBackoff {
     return this.#fights.refilled(place, now);
   }
 
-  beginPass(now: number): void {
+  beginSync(now: number): void {
     this.#now = now;
-    this.#asked = new Set();
-    for (const [place, write] of this.#early.due(this.#troubles, now))
-      this.#troubles.set(place, write);
+    this.#used = new Set();
+    for (const [place, write] of this.#early.due(this.#backoffs, now))
+      this.#backoffs.set(place, write);
     this.#written.expire(now);
     this.#fights.expire(now);
   }
 
-  /** Forgets what this sync did not ask for, except places in flight, for which it does not ask. */
-  endPass(inFlight: ReadonlySet<string>): void {
-    for (const [place, { kind, until }] of this.#troubles) {
-      // Between our repair and the next change a sync finds nothing to ask for.
+  /** Forgets what this sync did not use, except places in flight, which it does not plan. */
+  endSync(inFlight: ReadonlySet<string>): void {
+    for (const [place, { kind, until }] of this.#backoffs) {
+      // Between our repair and the next change no sync uses it.
       if (kind === "fight" && until > this.#now) continue;
-      this.#forget(this.#troubles, place, inFlight);
+      this.#forget(this.#backoffs, place, inFlight);
     }
-    this.#early.keep(this.#troubles.values());
+    this.#early.keep(this.#backoffs.values());
     for (const place of this.#uncached.keys()) this.#forget(this.#uncached, place, inFlight);
     for (const place of this.#vanished) this.#forget(this.#vanished, place, inFlight);
   }
 
   #forget(map: Pick<Set<string>, "delete">, place: string, inFlight: ReadonlySet<string>): void {
-    if (!this.#asked.has(place) && !inFlight.has(place)) map.delete(place);
+    if (!this.#used.has(place) && !inFlight.has(place)) map.delete(place);
   }
 }

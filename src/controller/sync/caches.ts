@@ -2,11 +2,11 @@
 // (cluster-caches.ts), or listed namespaces (listed-caches.ts).
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { DataCache } from "../state/data-cache.ts";
-import { digestOffer } from "../model/secret-data.ts";
+import { pullableDigest } from "../model/secret-data.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import { NAMESPACES } from "../../kube/rest/resource.ts";
 import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
-import type { InformerDeps, ReadContexts, Offers, ReadCaches } from "./informers.ts";
+import type { InformerDeps, ReadContexts, PullableDigests, ReadCaches } from "./informers.ts";
 import { createListedCaches } from "./listed-caches.ts";
 import { clusterCaches } from "./cluster-caches.ts";
 
@@ -29,11 +29,11 @@ export function createCaches(
   data: DataCache,
 ): Caches {
   const [first] = contexts;
-  const offerOf: Offers = (source, keys) =>
-    first && digestOffer(first.digest, data.get(source)?.data, keys);
+  const pullableDigestOf: PullableDigests = (source, keys) =>
+    first && pullableDigest(first.digest, data.get(source)?.data, keys);
   const caches = listed
-    ? createListedCaches(listed, deps, contexts, offerOf)
-    : clusterCaches(deps, contexts, offerOf);
+    ? createListedCaches(listed, deps, contexts, pullableDigestOf)
+    : clusterCaches(deps, contexts, pullableDigestOf);
   // Data of deleted sources must not evict data of existing ones.
   for (const { objects } of caches.kinds)
     objects.addHandler({

@@ -11,14 +11,14 @@ import {
   type InformerDeps,
   type ReadContexts,
   type KindCache,
-  type Offers,
+  type PullableDigests,
   type ReadCaches,
 } from "./informers.ts";
 
 export function clusterCaches(
   deps: InformerDeps,
   contexts: ReadContexts,
-  offerOf: Offers,
+  pullableDigestOf: PullableDigests,
 ): ReadCaches {
   const { objects, namespaces } = createInformers(deps, contexts, undefined);
   const cacheOf = (context: ReadContext): KindCache[] => {
@@ -28,7 +28,7 @@ export function clusterCaches(
     const { store } = informer;
     const clusterState = {
       kind,
-      offerOf,
+      pullableDigestOf,
       get list() {
         return deps.listState(kind);
       },

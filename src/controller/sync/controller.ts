@@ -52,17 +52,17 @@ const SYNC_KEY = "sync";
 // a sixth of a core. Changes of namespaces and sources do not wait.
 const DISTANCE = 5;
 // Limits all syncs, also those for changes of namespaces and sources. A burst runs at once.
-const PASSES = { perSecond: 16, burst: 40 } as const;
+const SYNC_LIMIT = { perSecond: 16, burst: 40 } as const;
 
 export class Controller {
   readonly #deps: ControllerDeps;
   readonly #settings: ControllerSettings;
   readonly #queue: WorkQueue<typeof SYNC_KEY>;
-  readonly #passes: TokenBucket;
+  readonly #syncLimit: TokenBucket;
   readonly #once: Once | undefined;
   #planEnded = 0;
   #planTook = 0;
-  #passStarted: number | undefined;
+  #syncStarted: number | undefined;
   #ended: RunEnd | undefined;
   #started = false;
   /** Aborts when the work must end. Undefined without work. */
@@ -73,7 +73,7 @@ export class Controller {
     const { clock, queueMetrics } = deps;
     this.#deps = deps;
     this.#settings = settings;
-    this.#passes = new TokenBucket({ clock, ...PASSES });
+    this.#syncLimit = new TokenBucket({ clock, ...SYNC_LIMIT });
     this.#once = settings.once ? new Once(deps, settings.graceMs) : undefined;
     this.#queue = new WorkQueue({
       name: SYNC_KEY,
@@ -121,7 +121,7 @@ export class Controller {
     const { watches, clock, elector, sync } = this.#deps;
     return livenessProblems(clock.monotonic(), {
       watches: watches.all,
-      passStartedMs: this.#passStarted,
+      syncStartedMs: this.#syncStarted,
       lastWriteMs: sync.lastWriteMs,
       elector,
     });
@@ -157,7 +157,7 @@ export class Controller {
       },
       namesChanged: () => this.#enqueue(true),
     });
-    sync.whenLate(() => this.#enqueue(false));
+    sync.onLateWrite(() => this.#enqueue(false));
   }
 
   #enqueue(urgent: boolean): void {
@@ -212,7 +212,7 @@ export class Controller {
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
       // Reserves a token for the next sync before its trigger is known. All events until then share that sync.
-      const rest = this.#passes.reserve();
+      const rest = this.#syncLimit.reserve();
       if (rest > 0) await sleep(this.#deps.clock, rest, signal);
     }
     this.#workSignal = undefined;
@@ -236,7 +236,7 @@ export class Controller {
   /** Runs one sync. Never rejects. */
   async #process(): Promise<void> {
     const { clock, log, sync } = this.#deps;
-    this.#passStarted = clock.monotonic();
+    this.#syncStarted = clock.monotonic();
     try {
       const result = await sync.doSync();
       this.#queue.forget(SYNC_KEY);
@@ -248,7 +248,7 @@ export class Controller {
       const failures = this.#queue.numRequeues(SYNC_KEY);
       log.error({ error: safeErrorText(error), failures }, "sync failed, will try again");
     } finally {
-      this.#passStarted = undefined;
+      this.#syncStarted = undefined;
     }
   }
 

@@ -9,7 +9,7 @@ export type LivenessInputs = {
   /** By resource: when each watch last showed that it is alive. */
   readonly watches: Readonly<Record<string, { readonly lastSignOfLifeMs: number }>>;
   /** Start of the running sync. */
-  readonly passStartedMs: number | undefined;
+  readonly syncStartedMs: number | undefined;
   readonly lastWriteMs: number;
   readonly elector: Pick<LeaderElector, "healthy"> | undefined;
 };
@@ -24,15 +24,15 @@ const STUCK_MS = 10 * 60_000;
 /** Returns problems as text. All times are ms of the same monotonic clock. */
 export function livenessProblems(
   now: number,
-  { watches, passStartedMs, lastWriteMs, elector }: LivenessInputs,
+  { watches, syncStartedMs, lastWriteMs, elector }: LivenessInputs,
 ): readonly string[] {
   const found: string[] = [];
   for (const [resource, { lastSignOfLifeMs }] of Object.entries(watches)) {
     const silentMs = now - lastSignOfLifeMs;
     if (silentMs > SILENCE_MS) found.push(`${resource}: no sign of life for ${seconds(silentMs)}`);
   }
-  if (passStartedMs !== undefined) {
-    const stuckMs = now - Math.max(passStartedMs, lastWriteMs);
+  if (syncStartedMs !== undefined) {
+    const stuckMs = now - Math.max(syncStartedMs, lastWriteMs);
     if (stuckMs > STUCK_MS) found.push(`sync: nothing has moved for ${seconds(stuckMs)}`);
   }
   if (elector && !elector.healthy()) found.push("lease: held but not renewed");

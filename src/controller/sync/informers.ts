@@ -81,7 +81,7 @@ export type ReadCaches = {
   unreadable(): readonly string[];
 };
 
-export type Offers = ClusterState["offerOf"];
+export type PullableDigests = ClusterState["pullableDigestOf"];
 
 export const ROLE = "role";
 
@@ -90,7 +90,7 @@ export const watchLines = (log: Log, clock: Clock): FailureLines =>
   failureLines(log, clock, "list or watch failed, will try again");
 
 /** The hooks of one informer. */
-export function toldBy(
+export function failureHooks(
   lines: FailureLines,
   resource: string,
 ): Required<Pick<InformerOptions<Stored>, "onError" | "onConnected">> {
@@ -119,7 +119,7 @@ export function createInformers(
         transform: (raw) => readObject(raw, context),
         clock,
         metrics: metrics.watch(plural),
-        ...toldBy(lines, plural),
+        ...failureHooks(lines, plural),
       });
       const shown =
         onShown && ((old?: CachedObject, now?: CachedObject) => onShown(kind, old, now));
@@ -148,7 +148,7 @@ export function createInformers(
     clock,
     metrics: metrics.watch(NAMESPACES.plural),
     single: only === undefined ? undefined : { name: only, onReads: deps.onNamespaceReads },
-    ...toldBy(lines, NAMESPACES.plural),
+    ...failureHooks(lines, NAMESPACES.plural),
   });
   namespaces.store.listen({ replaced: onListedAgain });
   const objects = new Map(

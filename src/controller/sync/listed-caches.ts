@@ -16,7 +16,7 @@ import {
   type Informers,
   type ReadContexts,
   type KindCache,
-  type Offers,
+  type PullableDigests,
   type ReadCaches,
 } from "./informers.ts";
 import { whenDenied } from "../../kube/cache/access.ts";
@@ -34,7 +34,7 @@ export function createListedCaches(
   listed: ReadonlySet<string>,
   deps: InformerDeps,
   contexts: ReadContexts,
-  offerOf: Offers,
+  pullableDigestOf: PullableDigests,
 ): ReadCaches {
   const own = { ...deps, onNamespaceReads: namespaceReads(deps.log) };
   const informers = new Map(
@@ -42,7 +42,7 @@ export function createListedCaches(
   );
   const all = [...informers.values()];
   return {
-    kinds: contexts.map((context) => kindCache(context, informers, deps, offerOf)),
+    kinds: contexts.map((context) => kindCache(context, informers, deps, pullableDigestOf)),
     namespaces: new NamespaceGroup(all),
     writtenNamespaces: writtenNamespaces((namespace) => informers.get(namespace)?.namespaces),
     unreadable: () =>
@@ -54,7 +54,7 @@ function kindCache(
   context: ReadContext,
   informers: ReadonlyMap<string, Informers>,
   { log, listState }: InformerDeps,
-  offerOf: Offers,
+  pullableDigestOf: PullableDigests,
 ): KindCache {
   const { kind } = context.kind;
   const pairs = new Map(
@@ -65,7 +65,7 @@ function kindCache(
   );
   const all = [...pairs.values()];
   const readable = (): readonly Pair[] => all.filter((pair) => !isDenied(pair));
-  for (const [namespace, pair] of pairs) tellAccess(kind, namespace, pair, log);
+  for (const [namespace, pair] of pairs) logAccess(kind, namespace, pair, log);
   const ofRole = (role: string): Iterable<CachedObject> =>
     readable().flatMap(({ objects }) => [...objects.store.byIndex(ROLE, role)]);
   return {
@@ -85,7 +85,7 @@ function kindCache(
     list: () => all.flatMap(({ objects }) => [...objects.store.list()]),
     clusterState: {
       kind,
-      offerOf,
+      pullableDigestOf,
       get list() {
         return listState(kind);
       },
@@ -124,13 +124,13 @@ function denied({ access }: Pick<ObjectWatch, "access">): Promise<void> {
 }
 
 /** Logs one line each time that the contents of `namespace` become unreadable or readable again. */
-function tellAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): void {
-  let told = false;
+function logAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): void {
+  let wasDenied = false;
   const changed = (): void => {
-    const is = isDenied(pair);
-    if (is === told) return;
-    told = is;
-    if (is)
+    const isNow = isDenied(pair);
+    if (isNow === wasDenied) return;
+    wasDenied = isNow;
+    if (isNow)
       log.warn(
         { kind, namespace },
         "namespace cannot be read (403): its copies and those of its sources stay as they are",
@@ -185,12 +185,12 @@ class NamespaceGroup extends InformerGroup<Namespace> {
   override addHandler(handler: Parameters<Informer<Namespace>["addHandler"]>[0]) {
     for (const informers of this.#all) {
       const { objects, namespaces } = informers;
-      const tell = (): void => {
+      const notify = (): void => {
         for (const [, namespace] of entries(informers)) handler.add?.(namespace, true, false);
       };
       for (const each of objects.values())
-        void each.waitForSync().then((synced) => synced && tell());
-      for (const { access } of [...objects.values(), namespaces]) access.onChange(tell);
+        void each.waitForSync().then((synced) => synced && notify());
+      for (const { access } of [...objects.values(), namespaces]) access.onChange(notify);
     }
     return super.addHandler(handler);
   }

@@ -32,9 +32,9 @@ export type NamedScope = {
 };
 
 // The names of a Role that was changed are refused one after the other, as their watches try again ...
-const GATHER_MS = 10_000;
+const REPORT_DELAY_MS = 10_000;
 // ... and are read again as late as their back-off allows.
-const GATHER_AFTER_ALL_MS = 60_000;
+const REPORT_DELAY_AFTER_ALL_MS = 60_000;
 
 export class NamedObjects extends InformerGroup<CachedObject> implements ObjectWatch {
   override readonly store: ObjectWatch["store"];
@@ -103,7 +103,7 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
         this.#reporting = undefined;
         this.#report();
       },
-      afterAll ? GATHER_AFTER_ALL_MS : GATHER_MS,
+      afterAll ? REPORT_DELAY_AFTER_ALL_MS : REPORT_DELAY_MS,
     );
   }
 

@@ -13,22 +13,22 @@ import type { SyncResult } from "./sync-result.ts";
  * seven tries of a failing write. Without this limit, a client that keeps changing objects would keep the run
  * waiting for ever.
  */
-const PATIENCE_MS = 60_000;
+const EXTRA_WAIT_MS = 60_000;
 /** An unfilled cache may be silent for this long, twice the timeout of a list page. */
 const SILENCE_MS = 120_000;
 /** Limit for filling a cache, even if it is not silent: a million objects of 2 KiB take minutes. */
 const FILLED_WITHIN_MS = 30 * 60_000;
-const LOOKS_EVERY_MS = 1000;
+const CHECK_EVERY_MS = 1000;
 /**
  * Each place is written once, or twice if its copy is replaced. Without this limit, sources that change
  * between any two syncs would keep the run busy for ever.
  */
 const MOST_WRITES_A_PLACE = 4;
-const FEW = 100;
+const EXTRA_WRITES = 100;
 
-type Left = Pick<SyncResult, "settled" | "waiting" | "written" | "places">;
+type Remaining = Pick<SyncResult, "settled" | "waiting" | "written" | "places">;
 /** By resource. */
-type Filling = Readonly<
+type Fills = Readonly<
   Record<string, { readonly hasSynced: boolean; readonly lastActivityMs: number }>
 >;
 
@@ -47,14 +47,14 @@ export class Once {
   }
 
   /** Resolves with false, and logs that, if one of `watches` is not filled and silent, or takes too long. */
-  async fills(filled: Promise<unknown>, watches: Filling, signal: AbortSignal): Promise<boolean> {
+  async fills(filled: Promise<unknown>, watches: Fills, signal: AbortSignal): Promise<boolean> {
     const enough = new AbortController();
     const either = AbortSignal.any([signal, enough.signal]);
     const began = this.#clock.monotonic();
     let silent: readonly string[] = [];
     const silence = async (): Promise<void> => {
       while (!either.aborted && silent.length === 0) {
-        await sleep(this.#clock, LOOKS_EVERY_MS, either);
+        await sleep(this.#clock, CHECK_EVERY_MS, either);
         silent = this.#silent(watches, began);
       }
     };
@@ -76,7 +76,7 @@ export class Once {
         this.#log.error({}, "the Lease cannot be taken, giving up");
         return false;
       }
-      await sleep(this.#clock, LOOKS_EVERY_MS, signal);
+      await sleep(this.#clock, CHECK_EVERY_MS, signal);
     }
     return true;
   }
@@ -86,25 +86,25 @@ export class Once {
    * `unread`: the source list is not known yet. `rows`: the rows of the plan.
    */
   leftMs(
-    { settled, waiting, written, places }: Left,
+    { settled, waiting, written, places }: Remaining,
     unread: boolean,
     rows: readonly Row[],
   ): number {
-    if (written > MOST_WRITES_A_PLACE * places + FEW) {
+    if (written > MOST_WRITES_A_PLACE * places + EXTRA_WRITES) {
       this.#log.warn({ written, places, open: openIn(rows) }, "sources keep changing; giving up");
       return 0;
     }
     if (!settled) return Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
-    this.#ends ??= now + this.#graceMs + PATIENCE_MS;
+    this.#ends ??= now + this.#graceMs + EXTRA_WAIT_MS;
     if (!waiting && !unread) return 0;
     if (now < this.#ends) return this.#ends - now;
-    const seconds = (this.#graceMs + PATIENCE_MS) / 1000;
+    const seconds = (this.#graceMs + EXTRA_WAIT_MS) / 1000;
     this.#log.warn({ seconds, open: openIn(rows) }, "still waiting for something, giving up");
     return 0;
   }
 
-  #silent(watches: Filling, began: number): readonly string[] {
+  #silent(watches: Fills, began: number): readonly string[] {
     const now = this.#clock.monotonic();
     const late = now - began > FILLED_WITHIN_MS;
     return Object.entries(watches)

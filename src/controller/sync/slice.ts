@@ -9,8 +9,8 @@ const SLICE_WRITES = 64;
 const LONGEST_SLICE_MS = 500;
 // A plan that is not urgent waits for this many times the last planning time. With hundreds of thousands of
 // missing copies, the process would otherwise only plan. The limit is the longest wait of a write for its retry.
-const REST_OF_A_PLAN = 2;
-const LONGEST_REST_MS = 2000;
+const PAUSE_AFTER_A_PLAN = 2;
+const LONGEST_PAUSE_MS = 2000;
 // If writes wait and none has started for this long, a newer plan costs them nothing.
 const STUCK_MS = 100;
 // How often a sync that waits for writes checks whether to wait on.
@@ -31,20 +31,20 @@ export class Slice {
   readonly #times: SliceTimes;
   readonly #startedBefore: number;
   readonly #planned: number;
-  readonly #restMs: number;
+  readonly #pauseMs: number;
 
   constructor(pool: Pool, times: SliceTimes) {
     this.#pool = pool;
     this.#times = times;
     this.#startedBefore = pool.started;
     this.#planned = times.started + times.planMs;
-    this.#restMs = Math.min(LONGEST_REST_MS, REST_OF_A_PLAN * times.planMs);
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, PAUSE_AFTER_A_PLAN * times.planMs);
   }
 
   /** When the slice may end, or something becomes due. */
-  nextLook(now: number): number {
+  nextCheck(now: number): number {
     const { started, nextAt } = this.#times;
-    const next = [started + SLICE_MS, this.#planned + this.#restMs, nextAt, now + TICK_MS];
+    const next = [started + SLICE_MS, this.#planned + this.#pauseMs, nextAt, now + TICK_MS];
     return Math.min(...next.filter((at) => at > now));
   }
 
@@ -54,7 +54,7 @@ export class Slice {
     if (!dirty && now < Math.min(nextAt, retryAt)) return false;
     if (now - started < SLICE_MS) return false;
     if (this.#pool.waiting === 0) return true;
-    return (urgent || now - this.#planned >= this.#restMs) && !this.#moves(now);
+    return (urgent || now - this.#planned >= this.#pauseMs) && !this.#moves(now);
   }
 
   #moves(now: number): boolean {

@@ -8,17 +8,18 @@ import type { Ref } from "../../text/names.ts";
 import { NO_ENTRIES, parseSourceList, type SourceList } from "../annotations/source-list.ts";
 import type { ListState } from "../model/cluster.ts";
 import {
-  forbiddenList,
-  heardList,
-  pendingList,
-  unusableList,
-  type UnheardList,
+  forbiddenListState,
+  readListState,
+  pendingListState,
+  unusableListState,
+  type UnreadList,
 } from "../observed/list-state.ts";
 import { readList, type ListObject } from "../observed/read-list.ts";
 import { whenDenied } from "../../kube/cache/access.ts";
 import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
 import { CONFIG_MAPS } from "../../kube/rest/resource.ts";
-import { sleep, type Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import { atMost } from "../../kube/time/deadline.ts";
 import { finishInTurns } from "../../kube/time/turns.ts";
 import type { WrittenList } from "../writes/outcome.ts";
 
@@ -38,15 +39,15 @@ export type SourceListOptions = Pick<
 // Parsing holds the event loop for at most this long.
 const TURN_MS = 5;
 // Other caches wait at most this long for the list. A 403 is known after five seconds.
-const PATIENCE_MS = 10_000;
+const LONGEST_WAIT_MS = 10_000;
 
-type Understood = { readonly object: ListObject; readonly list: SourceList };
+type ParsedList = { readonly object: ListObject; readonly list: SourceList };
 
 export class SourceListCache {
   readonly informer: Informer<ListObject>;
   readonly #options: SourceListOptions;
   /** The newest parsed version. Undefined if no version was parsed or there is no list. */
-  #understood: Understood | undefined;
+  #parsed: ParsedList | undefined;
   readonly #listeners: (() => void)[] = [];
   /** Resolves when the newest change is read. */
   #reading = Promise.resolve();
@@ -69,7 +70,7 @@ export class SourceListCache {
     });
     const changed = (): void => this.#changed();
     this.informer.addHandler({ add: changed, update: changed, delete: changed });
-    this.informer.access.onChange(() => this.#tell());
+    this.informer.access.onChange(() => this.#notify());
   }
 
   /** Calls `listener` whenever the known state of the list changes. */
@@ -81,18 +82,14 @@ export class SourceListCache {
   async settled(signal: AbortSignal): Promise<void> {
     const denied = whenDenied(this.informer.access);
     const read = this.informer.waitForSync(signal).then(() => this.#reading);
-    const enough = new AbortController();
-    const { clock } = this.#options;
-    const patience = sleep(clock, PATIENCE_MS, AbortSignal.any([signal, enough.signal]));
-    await Promise.race([read, denied, patience]);
-    enough.abort();
+    await atMost(this.#options.clock, LONGEST_WAIT_MS, Promise.race([read, denied]), signal);
   }
 
   /** Whether the state of the list is not known yet but may become known without any change. */
   get pending(): boolean {
     if (this.informer.access.denied) return false;
     if (!this.informer.hasSynced) return true;
-    return this.#object?.entries !== undefined && this.#understood === undefined;
+    return this.#object?.entries !== undefined && this.#parsed === undefined;
   }
 
   /** Receives the answers of our own live reads. */
@@ -117,13 +114,13 @@ export class SourceListCache {
     const obstacle = this.#obstacle();
     if (obstacle) return obstacle;
     const { ref } = this.#options;
-    if (!this.#understood) return pendingList(ref);
-    return heardList(ref, this.#understood.object, this.#understood.list, kind);
+    if (!this.#parsed) return pendingListState(ref);
+    return readListState(ref, this.#parsed.object, this.#parsed.list, kind);
   }
 
   entryOf(kind: ListedKind, object: Ref): ListEntry | undefined {
     if (this.#obstacle() !== undefined) return undefined;
-    return this.#understood?.list.of(kind, object);
+    return this.#parsed?.list.of(kind, object);
   }
 
   get #object(): ListObject | undefined {
@@ -132,12 +129,12 @@ export class SourceListCache {
   }
 
   // Why no entry is valid now, whatever was parsed before.
-  #obstacle(): UnheardList | undefined {
+  #obstacle(): UnreadList | undefined {
     const { ref } = this.#options;
-    if (this.informer.access.denied) return forbiddenList(ref);
-    if (!this.informer.hasSynced) return pendingList(ref);
+    if (this.informer.access.denied) return forbiddenListState(ref);
+    if (!this.informer.hasSynced) return pendingListState(ref);
     const object = this.#object;
-    return object?.entries ? undefined : unusableList(ref, object);
+    return object?.entries ? undefined : unusableListState(ref, object);
   }
 
   #changed(): void {
@@ -151,19 +148,19 @@ export class SourceListCache {
     if (turn !== this.#turn) return;
     const object = this.#object;
     if (object?.entries) {
-      this.#understood = { object, list: await this.#understand(object) };
+      this.#parsed = { object, list: await this.#parse(object) };
     }
-    this.#tell();
+    this.#notify();
   }
 
-  async #understand({ entries = {} }: ListObject): Promise<SourceList> {
+  async #parse({ entries = {} }: ListObject): Promise<SourceList> {
     const { clock, ref, kinds, reserved, onlyNames } = this.#options;
     const terms = { list: ref, kinds, reserved, onlyNames };
-    const steps = parseSourceList(entries, terms, this.#understood?.list ?? NO_ENTRIES);
+    const steps = parseSourceList(entries, terms, this.#parsed?.list ?? NO_ENTRIES);
     return finishInTurns(steps, clock, TURN_MS);
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }

@@ -7,7 +7,7 @@
 // - While writes wait, a new event causes a new plan that replaces them.
 // A sync is settled if it found nothing to write and no write is in flight.
 import type { Apply } from "../writes/apply.ts";
-import type { Course } from "../writes/write-requests.ts";
+import type { WriteControl } from "../writes/write-requests.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { CachedObject, Namespace, PlannerSettings, ClusterState } from "../model/cluster.ts";
 import { plan } from "../plan/plan.ts";
@@ -52,7 +52,7 @@ const RETRY_MS = 1000;
 // Writes were refused because this process does not hold the lease. Check again when that is decided.
 const NO_PERMISSION_MS = 1000;
 // Writes in flight at shutdown have this long. The lease and Events then end within 30 s.
-const LANDING_MS = 10_000;
+const DRAIN_MS = 10_000;
 
 export class Sync {
   readonly #deps: SyncDeps;
@@ -67,12 +67,12 @@ export class Sync {
   /** Earliest retry of a write that was refused by 429 since the running sync began. */
   #retryAt = Number.POSITIVE_INFINITY;
   #stopping = false;
-  #refused = false;
-  #passing = false;
+  #writesRefused = false;
+  #isRunning = false;
   #written = 0;
   /** A write ended since the running sync began. */
-  #landed = false;
-  #onLate: () => void = () => {};
+  #writeEnded = false;
+  #lateWriteListener: () => void = () => {};
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
@@ -87,19 +87,19 @@ export class Sync {
     this.#pool = new WritePool(
       concurrency,
       clock,
-      (write, cut, isOvertaken) => this.perform(write, { cut, isOvertaken }),
+      (write, signal, isDecisionChanged) => this.perform(write, { signal, isDecisionChanged }),
       (write, touched) => isStillDecided(write, touched, this.#latest),
     );
     this.events = new ClusterEvents(deps, this.#pool);
     this.#pool.whenLanded(() => {
-      this.#landed = true;
-      if (!this.#passing) this.#onLate();
+      this.#writeEnded = true;
+      if (!this.#isRunning) this.#lateWriteListener();
     });
   }
 
   /** Calls `listener` when a write ends after its sync has stopped waiting for it. */
-  whenLate(listener: () => void): void {
-    this.#onLate = listener;
+  onLateWrite(listener: () => void): void {
+    this.#lateWriteListener = listener;
   }
 
   /** Reports an event. A running sync ends as soon as its slice is done, and the next one follows. */
@@ -119,7 +119,7 @@ export class Sync {
   async doSync(): Promise<SyncResult> {
     const { clock, hooks } = this.#deps;
     const started = clock.monotonic();
-    this.#passing = true;
+    this.#isRunning = true;
     try {
       for (const each of hooks) each.onSync?.();
       return await this.#syncOnce(started);
@@ -127,7 +127,7 @@ export class Sync {
       for (const each of hooks) each.onError?.(clock.monotonic() - started);
       throw error;
     } finally {
-      this.#passing = false;
+      this.#isRunning = false;
     }
   }
 
@@ -147,15 +147,15 @@ export class Sync {
     this.#dirty = false;
     this.#urgent = false;
     this.#retryAt = Number.POSITIVE_INFINITY;
-    this.#refused = false;
-    this.#landed = false;
+    this.#writesRefused = false;
+    this.#writeEnded = false;
     const quiet = pool.calm;
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
     // A dry run sends reads and no writes.
     const actions = dryRun ? made.actions.filter(({ kind }) => kind === "confirm") : made.actions;
     // For writes that ended during planning, the plan still assumed a write in flight.
-    const settled = quiet && actions.length === 0 && !this.#landed;
+    const settled = quiet && actions.length === 0 && !this.#writeEnded;
     if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started, planMs);
     else pool.replace([]);
     this.#newest = made;
@@ -177,12 +177,12 @@ export class Sync {
   async stop(): Promise<void> {
     const { apply, clock } = this.#deps;
     this.interrupt();
-    const patience = clock.setTimeout(() => {
+    const timeout = clock.setTimeout(() => {
       apply.cancel();
       this.#pool.cut();
-    }, LANDING_MS);
+    }, DRAIN_MS);
     await this.#pool.stop();
-    patience.cancel();
+    timeout.cancel();
   }
 
   /** Reports the rest. No sync follows. */
@@ -198,22 +198,22 @@ export class Sync {
   }
 
   /** Performs one action and records its outcome. */
-  async perform({ action: planned }: ActionWrite, course?: Course): Promise<WriteEnd> {
+  async perform({ action: planned }: ActionWrite, control?: WriteControl): Promise<WriteEnd> {
     const { apply, memory, caches, clock, hooks } = this.#deps;
     const action = withLatest(planned, this.#latest);
-    const { due, liveReads } = memory.shared;
-    due.started();
-    const questions = action.kind === "confirm" ? action.questions : [];
-    liveReads.began(questions);
+    const { dueSince, liveReads } = memory.shared;
+    dueSince.started();
+    const requested = action.kind === "confirm" ? action.liveReads : [];
+    liveReads.began(requested);
     for (const each of hooks) each.onBegin?.(action);
-    const outcome = await apply.perform(action, course);
-    liveReads.ended(questions);
+    const outcome = await apply.perform(action, control);
+    liveReads.ended(requested);
     const now = clock.monotonic();
     const failed = outcome.kind === "failed";
     const throttled = failed && outcome.error === "throttled";
     const retryAfterMs = throttled ? outcome.retryAfterMs : undefined;
     if (ENDED.has(outcome.kind)) this.#written++;
-    if (outcome.kind === "stopped") this.#refused = true;
+    if (outcome.kind === "stopped") this.#writesRefused = true;
     // If many are refused, each would request a plan that cannot write yet.
     else if (throttled) this.#retryAt = Math.min(this.#retryAt, now + (retryAfterMs ?? RETRY_MS));
     // The next plan knows when the remaining work there is due.
@@ -249,7 +249,7 @@ export class Sync {
       pool.nudge();
       const now = clock.monotonic();
       // Timers count whole milliseconds and may be one early.
-      timer = clock.setTimeout(tick, Math.ceil(slice.nextLook(now) - now) + 1);
+      timer = clock.setTimeout(tick, Math.ceil(slice.nextCheck(now) - now) + 1);
     };
     const isOver = (): boolean =>
       slice.isOver(clock.monotonic(), this.#dirty, this.#urgent, this.#retryAt);
@@ -260,8 +260,8 @@ export class Sync {
 
   #result(made: Plan, settled: boolean, planMs: number): SyncResult {
     const { memory, clock } = this.#deps;
-    const refused = this.#refused;
-    const open = refused || this.#dirty || !this.#pool.idle || memory.mayPass;
+    const refused = this.#writesRefused;
+    const open = refused || this.#dirty || !this.#pool.idle || memory.mayRecover;
     const result = resultOf(made, clock.monotonic(), open);
     const dueMs = refused ? NO_PERMISSION_MS : result.dueMs;
     return { ...result, settled: settled || refused, dueMs, written: this.#written, planMs };

@@ -4,7 +4,8 @@
 // - A source list that is missing or may not be read delays a run only until that is known.
 import type { Namespace, CachedObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
-import { sleep, type Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import { atMost } from "../../kube/time/deadline.ts";
 import type { AnyWatch, Caches } from "./caches.ts";
 import type { SourceListCache } from "./source-list-cache.ts";
 
@@ -86,7 +87,7 @@ export class Watches {
     const { list } = this.#parts;
     list?.informer.start();
     const listed = list?.settled(signal);
-    if (listed) await this.#atMost(LIST_FIRST_MS, listed, signal);
+    if (listed) await atMost(this.#clock, LIST_FIRST_MS, listed, signal);
     const others = Object.values(this.byResource);
     for (const watch of others) watch.start();
     return { filled: Promise.all([...others.map((watch) => watch.waitForSync(signal)), listed]) };
@@ -99,12 +100,5 @@ export class Watches {
 
   async stop(): Promise<void> {
     await Promise.all(Object.values(this.all).map((watch) => watch.stop()));
-  }
-
-  async #atMost(ms: number, wanted: Promise<void>, signal: AbortSignal): Promise<void> {
-    const enough = new AbortController();
-    const either = AbortSignal.any([signal, enough.signal]);
-    await Promise.race([wanted, sleep(this.#clock, ms, either)]);
-    enough.abort();
   }
 }

@@ -76,7 +76,7 @@ export function isStillDecided(
 }
 
 function wantsPlace(action: Action, source: SourceObject, namespace: Namespace): boolean {
-  return action.kind === "fill" || action.kind === "unfill"
+  return action.kind === "fill" || action.kind === "clear"
     ? letsPull(source, namespace)
     : copiesTo(source, action.place, namespace);
 }
@@ -87,8 +87,9 @@ function saysTheSame(
   entry: ListEntry | undefined,
 ): boolean {
   if (before.role === "source") return hasSameRule(before, latest, entry);
-  const silent = before.role === "unmanaged" && latest?.role === "unmanaged" && entry === undefined;
-  return silent && before.uid === latest.uid;
+  const neverSource =
+    before.role === "unmanaged" && latest?.role === "unmanaged" && entry === undefined;
+  return neverSource && before.uid === latest.uid;
 }
 
 /** What the pool needs to know to limit an action. */

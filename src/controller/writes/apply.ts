@@ -4,7 +4,7 @@
 // - No write starts, or continues, after the time for which this process may write.
 // - No request is sent after an event has changed the decision behind its action.
 // - A copy is deleted for its successor only after the API server has confirmed that it would accept that.
-// It also answers the planner's questions (live-reader.ts).
+// It also makes the planner's live reads (live-reader.ts).
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { isKubeObject } from "../../kube/rest/resource.ts";
@@ -17,12 +17,12 @@ import type { LookupResult, Outcome } from "./outcome.ts";
 import { LiveReader } from "./live-reader.ts";
 import { Replacing, type Reserver } from "./replacing.ts";
 import {
-  Leaving,
+  Terminating,
   LeaseExpired,
-  Overtaken,
+  DecisionChanged,
   WriteRequests,
   failed,
-  type Course,
+  type WriteControl,
   type RequestDeps,
 } from "./write-requests.ts";
 import { isVersion, SourceData, type SourceDataDeps } from "./source-data.ts";
@@ -30,7 +30,7 @@ import { type Ref, refText } from "../../text/names.ts";
 import type { Action, LiveRead } from "../model/actions.ts";
 
 export type ApplyDeps = RequestDeps & {
-  readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
+  readonly onLiveRead: (liveRead: LiveRead, answer: LookupResult) => void;
   /** Whether nothing is ever written there, regardless of the plan. */
   readonly isReserved: (kind: ObjectKind, place: Ref) => boolean;
   readonly reservations: Reserver;
@@ -65,9 +65,9 @@ export class Apply {
   }
 
   /** Never rejects. */
-  async perform(action: Action, course: Course = {}): Promise<Outcome> {
+  async perform(action: Action, control: WriteControl = {}): Promise<Outcome> {
     try {
-      return await this.#write(action, course);
+      return await this.#write(action, control);
     } catch (error) {
       return this.#outcomeOf(action, error);
     }
@@ -78,7 +78,7 @@ export class Apply {
     this.#cancelled.abort();
   }
 
-  async #write(action: Action, course: Course): Promise<Outcome> {
+  async #write(action: Action, control: WriteControl): Promise<Outcome> {
     const { objectKind, place } = action;
     // The planner never has such a place. This check protects against a planner bug.
     if (writes(action) && this.#deps.isReserved(objectKind, place)) {
@@ -87,35 +87,35 @@ export class Apply {
     }
     switch (action.kind) {
       case "liveGet":
-        return this.#look(action, course);
+        return this.#look(action, control);
       case "confirm":
-        return this.#ask(action);
+        return this.#readLive(action);
       case "delete":
-        return this.#delete(action, course);
+        return this.#delete(action, control);
       case "release":
         return {
           kind: "done",
           action,
-          object: await this.#requests.sendAll(action, endRequests(action), course),
+          object: await this.#requests.sendAll(action, endRequests(action), control),
         };
       case "fill":
-      case "unfill":
-        return this.#fill(action, course);
+      case "clear":
+        return this.#fill(action, control);
       case "create":
       case "update":
       case "replace":
       case "adopt": {
         const payload = await this.#sourceData.payload(action.content.source);
         if (!payload) return { kind: "moved", action, ofSource: true };
-        const recorded = action.kind === "update" ? await this.#recordOf(action, course) : "";
+        const recorded = action.kind === "update" ? await this.#recordOf(action, control) : "";
         if (recorded === undefined) return { kind: "moved", action };
         const requests = copyRequests(action, payload, recorded);
         const refusal =
           action.kind === "replace"
-            ? await this.#replacing.obstacle(action, requests, course)
+            ? await this.#replacing.obstacle(action, requests, control)
             : undefined;
         if (refusal) return refusal;
-        const object = await this.#requests.sendAll(action, requests, course);
+        const object = await this.#requests.sendAll(action, requests, control);
         return { kind: "done", action, object };
       }
     }
@@ -125,14 +125,14 @@ export class Apply {
    * A client that rewrites a copy faster than the watch reports cannot prevent its deletion. The copy is read
    * live. While it is the same copy, it is deleted with the version that was read.
    */
-  async #delete(action: Action & { kind: "delete" }, course: Course): Promise<Outcome> {
+  async #delete(action: Action & { kind: "delete" }, control: WriteControl): Promise<Outcome> {
     let target: CopyObject = action.target;
     for (let tries = 1; ; tries++) {
       try {
         const answer = await this.#requests.sendAll(
           action,
           endRequests({ ...action, target }),
-          course,
+          control,
         );
         return answer === undefined
           ? { kind: "removed", action, absent: true }
@@ -141,7 +141,7 @@ export class Apply {
         const moved = error instanceof ApiError && error.kind === "conflict";
         if (!moved || tries === MOST_DELETES) throw error;
       }
-      const raw = await this.#live.object(action.objectKind, action.place, course.cut);
+      const raw = await this.#live.object(action.objectKind, action.place, control.signal);
       if (raw === undefined) return { kind: "removed", action, absent: true };
       const found = this.#deps.read(action.objectKind, raw);
       if (!isSameCopy(found, action.target)) {
@@ -154,35 +154,35 @@ export class Apply {
   }
 
   /** The record of what was copied. Undefined if the copy has another version by now. */
-  async #recordOf(action: Action & { kind: "update" }, course: Course) {
+  async #recordOf(action: Action & { kind: "update" }, control: WriteControl) {
     const { copiedKeys } = action.target.template;
     if (copiedKeys !== undefined) return copiedKeys;
-    const raw = await this.#asJudged(action, course);
+    const raw = await this.#asJudged(action, control);
     return raw === undefined ? undefined : readRecord(raw);
   }
 
   /** The target as it is. Undefined if it is not in the version that the planner judged. */
   async #asJudged(
     { objectKind, place, target }: FillAction | (Action & { kind: "update" }),
-    { cut }: Course,
+    { signal }: WriteControl,
   ): Promise<unknown> {
-    const raw = await this.#live.object(objectKind, place, cut);
+    const raw = await this.#live.object(objectKind, place, signal);
     if (isVersion(raw, target)) return raw;
     if (raw !== undefined) this.#deps.remember(objectKind, raw);
     return undefined;
   }
 
   /** Only a live read shows what is to be written into a pulling Secret. */
-  async #fill(action: FillAction, course: Course): Promise<Outcome> {
+  async #fill(action: FillAction, control: WriteControl): Promise<Outcome> {
     const { objectKind, target, decisionKey } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
     const payload = source && (await this.#sourceData.payload(source));
-    const raw = source && !payload ? undefined : await this.#asJudged(action, course);
+    const raw = source && !payload ? undefined : await this.#asJudged(action, control);
     if (raw === undefined) return { kind: "moved", action };
     const state = readPullState(KINDS[objectKind], raw);
     if (!source || !payload) {
       const request = fillRequest(action, emptyingFill(state));
-      return { kind: "done", action, object: await this.#requests.send(action, request, course) };
+      return { kind: "done", action, object: await this.#requests.send(action, request, control) };
     }
     const filling = fillFor(state, source, payload);
     const { uid, resourceVersion } = target;
@@ -192,7 +192,7 @@ export class Apply {
       return { kind: "resolved", action, pullResult: { ...result, conflict } };
     }
     const { fill, isRefill } = filling;
-    const object = await this.#requests.send(action, fillRequest(action, fill), course);
+    const object = await this.#requests.send(action, fillRequest(action, fill), control);
     // A webhook may have changed what was written.
     const left = fillFor(readPullState(KINDS[objectKind], object), source, payload);
     if ("code" in left || left.fill || !isKubeObject(object))
@@ -202,29 +202,29 @@ export class Apply {
     return { kind: "done", action, object, pullResult, isRefill };
   }
 
-  async #look(action: Action, course: Course = {}): Promise<Outcome> {
+  async #look(action: Action, control: WriteControl = {}): Promise<Outcome> {
     return {
       kind: "found",
       action,
-      object: await this.#live.object(action.objectKind, action.place, course.cut),
+      object: await this.#live.object(action.objectKind, action.place, control.signal),
     };
   }
 
-  async #ask(action: Action & { kind: "confirm" }): Promise<Outcome> {
-    let silence: LookupResult | undefined;
-    for (const question of action.questions) {
-      const answer = silence ?? (await this.#live.answerTo(question));
-      this.#deps.onAnswer(question, answer);
-      // The other questions would wait as long, one after the other.
-      if (answer.kind === "unreadable" && answer.silent) silence = answer;
+  async #readLive(action: Action & { kind: "confirm" }): Promise<Outcome> {
+    let noAnswer: LookupResult | undefined;
+    for (const liveRead of action.liveReads) {
+      const result = noAnswer ?? (await this.#live.lookUp(liveRead));
+      this.#deps.onLiveRead(liveRead, result);
+      // The other reads would wait as long, one after the other.
+      if (result.kind === "unreadable" && result.unreachable) noAnswer = result;
     }
     return { kind: "answered", action };
   }
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
     if (error instanceof LeaseExpired) return { kind: "stopped", action };
-    if (error instanceof Overtaken) return { kind: "moved", action, ofSource: true };
-    if (error instanceof Leaving) return { kind: "leaving", action, object: error.object };
+    if (error instanceof DecisionChanged) return { kind: "moved", action, ofSource: true };
+    if (error instanceof Terminating) return { kind: "leaving", action, object: error.object };
     if (!(error instanceof ApiError)) return failed(action, "unavailable", causeOf(error));
     if (error.kind === "cancelled") return { kind: "stopped", action };
     const creates = action.kind === "create" || action.kind === "replace";

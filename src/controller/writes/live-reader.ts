@@ -1,4 +1,4 @@
-// Live GETs: the current state of an object, and answers to the planner's questions before removals.
+// Live GETs: the current state of an object, and the planner's live reads before removals.
 // Promises: an object is absent only if the API server itself reports that. A read that is cut off for waiting
 // work ends as if it had timed out.
 import { ApiError, asTimeout, type ApiErrorKind } from "../../kube/rest/api-error.ts";
@@ -38,7 +38,7 @@ export class LiveReader {
   }
 
   /** Never rejects. */
-  async answerTo({ kind, ref }: LiveRead): Promise<LookupResult> {
+  async lookUp({ kind, ref }: LiveRead): Promise<LookupResult> {
     try {
       return { kind: "found", object: await this.#read(kind, ref, QUESTION_TIMEOUT_MS) };
     } catch (error) {
@@ -48,8 +48,8 @@ export class LiveReader {
       // Any other 404 may come from a proxy.
       const absent = words?.kind === "notFound" && words.resource === plural && words.name === name;
       if (absent) return { kind: "absent" };
-      const silent = !(error instanceof ApiError) || !OF_ONE_OBJECT.includes(error.kind);
-      return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), silent };
+      const unreachable = !(error instanceof ApiError) || !OF_ONE_OBJECT.includes(error.kind);
+      return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), unreachable };
     }
   }
 

@@ -32,7 +32,7 @@ export type Outcome =
   | { readonly kind: "leaving"; readonly action: Action; readonly object: unknown }
   /** A live GET of a place where the cache shows no object. `object` is the object there, if any. */
   | { readonly kind: "found"; readonly action: Action; readonly object: unknown }
-  /** Live reads were made. Each answer was reported at once. */
+  /** Live reads were made. Each result was reported at once. */
   | { readonly kind: "answered"; readonly action: Action }
   /** Not tried, or cut off, because this process may no longer write. */
   | { readonly kind: "stopped"; readonly action: Action }
@@ -47,12 +47,12 @@ export type Outcome =
       readonly retryAfterMs: number | undefined;
     };
 
-/** The API server's answer about an object that may cause a removal. */
+/** What a live read shows of an object that may cause a removal. */
 export type LookupResult =
   | { readonly kind: "found"; readonly object: unknown }
   | { readonly kind: "absent" }
-  /** `silent`: other questions would not be answered either. */
-  | { readonly kind: "unreadable"; readonly reason: string; readonly silent: boolean };
+  /** `unreachable`: other live reads would not be answered either. */
+  | { readonly kind: "unreadable"; readonly reason: string; readonly unreachable: boolean };
 
 /** The cache of one kind of objects. */
 export type WrittenCache = {
@@ -166,28 +166,28 @@ export type LookupContext = RecordContext &
   };
 
 export function recordLookup(
-  question: LiveRead,
-  answer: LookupResult,
-  learning: LookupContext,
+  liveRead: LiveRead,
+  result: LookupResult,
+  context: LookupContext,
 ): void {
-  const { memory, now, random } = learning;
-  if (answer.kind === "found" && !isShown(question, answer.object)) {
+  const { memory, now, random } = context;
+  if (result.kind === "found" && !isShown(liveRead, result.object)) {
     // The watch does not show this object, so the cache treats it as absent.
-    recordLookup(question, { kind: "absent" }, learning);
+    recordLookup(liveRead, { kind: "absent" }, context);
     return;
   }
-  if (answer.kind === "unreadable") {
+  if (result.kind === "unreadable") {
     memory.shared.liveReads.failed(
-      question,
-      `${nameOf(question)} cannot be read: ${answer.reason}`,
+      liveRead,
+      `${nameOf(liveRead)} cannot be read: ${result.reason}`,
       now,
       random,
     );
     return;
   }
-  if (answer.kind === "found") remember(question, answer.object, learning);
-  else forget(question, learning);
-  memory.shared.liveReads.answered(question, foundVersion(answer), now, random);
+  if (result.kind === "found") remember(liveRead, result.object, context);
+  else forget(liveRead, context);
+  memory.shared.liveReads.found(liveRead, foundVersion(result), now, random);
 }
 
 function isShown({ kind }: LiveRead, object: unknown): boolean {
@@ -195,9 +195,9 @@ function isShown({ kind }: LiveRead, object: unknown): boolean {
   return isWatched(KINDS[kind], objectOf(object));
 }
 
-function foundVersion(answer: LookupResult): string {
-  if (answer.kind !== "found") return versionOf(undefined);
-  const { uid, resourceVersion } = objectOf(objectOf(answer.object).metadata);
+function foundVersion(result: LookupResult): string {
+  if (result.kind !== "found") return versionOf(undefined);
+  const { uid, resourceVersion } = objectOf(objectOf(result.object).metadata);
   return versionOf({ uid: stringOf(uid), resourceVersion: stringOf(resourceVersion) });
 }
 
@@ -236,15 +236,15 @@ function showing(
   onChange(kind === "Namespace" ? ref.namespace : placeKey(kind, ref), before);
 }
 
-function forget(question: LiveRead, context: LookupContext): void {
-  const { kind, ref } = question;
-  if (kind === "SourceList") forgetShown(question, context);
-  else showing(kind, ref, context, () => forgetShown(question, context));
+function forget(liveRead: LiveRead, context: LookupContext): void {
+  const { kind, ref } = liveRead;
+  if (kind === "SourceList") forgetShown(liveRead, context);
+  else showing(kind, ref, context, () => forgetShown(liveRead, context));
 }
 
-function forgetShown(question: LiveRead, { caches, memory, list, now }: LookupContext): void {
-  const { kind, ref } = question;
-  const uid = shownUid(question);
+function forgetShown(liveRead: LiveRead, { caches, memory, list, now }: LookupContext): void {
+  const { kind, ref } = liveRead;
+  const uid = shownUid(liveRead);
   if (uid === undefined) return;
   if (kind === "Namespace") {
     caches.forgetNamespace(ref.namespace, uid);

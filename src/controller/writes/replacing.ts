@@ -11,7 +11,7 @@ import { KINDS } from "../model/kinds.ts";
 import type { ObjectRequest } from "../plan/requests.ts";
 import type { Outcome } from "./outcome.ts";
 import { ReservationsFull } from "./reservation-record.ts";
-import { failed, type Course, type WriteRequests } from "./write-requests.ts";
+import { failed, type WriteControl, type WriteRequests } from "./write-requests.ts";
 
 /** Makes a reservation before a copy is deleted for its successor. Rejects if that is not possible. */
 export type Reserver = {
@@ -37,20 +37,20 @@ export class Replacing {
   async obstacle(
     action: Replace,
     requests: readonly ObjectRequest[],
-    course: Course,
+    control: WriteControl,
   ): Promise<Outcome | undefined> {
-    return (await this.#rehearse(action, requests, course)) ?? this.#reserve(action, course);
+    return (await this.#rehearse(action, requests, control)) ?? this.#reserve(action, control);
   }
 
   /** The obstacle to a replace. Undefined if the API server would accept the successor. */
   async #rehearse(
     action: Replace,
     requests: readonly ObjectRequest[],
-    course: Course,
+    control: WriteControl,
   ): Promise<Outcome | undefined> {
     try {
       for (const request of requests)
-        if (request.method === "POST") await this.#requests.send(action, request, course, "All");
+        if (request.method === "POST") await this.#requests.send(action, request, control, "All");
       return undefined;
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind === "cancelled") throw error;
@@ -65,9 +65,9 @@ export class Replacing {
   }
 
   /** Why the copy is not deleted. Undefined if its place is reserved or need not be. */
-  async #reserve(action: Replace, { cut }: Course): Promise<Outcome | undefined> {
+  async #reserve(action: Replace, control: WriteControl): Promise<Outcome | undefined> {
     const { where, reserve } = this.#reserver;
-    const signal = cut ?? this.#cancelled;
+    const signal = control.signal ?? this.#cancelled;
     try {
       await abandonable(reserve(action.reservation), signal);
       return undefined;

@@ -21,11 +21,11 @@ export type RequestDeps = {
 };
 
 /** What can stop an action after it was started. */
-export type Course = {
+export type WriteControl = {
   /** When it aborts, the action ends as if no answer had come in time. */
-  readonly cut?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Whether an event has changed the decision behind the action. No further request is sent then. */
-  readonly isOvertaken?: (() => boolean) | undefined;
+  readonly isDecisionChanged?: (() => boolean) | undefined;
 };
 
 const TIMEOUT_MS = 30_000;
@@ -45,10 +45,10 @@ export function failed(
 export class LeaseExpired extends Error {}
 
 /** An event has changed the decision behind the action. */
-export class Overtaken extends Error {}
+export class DecisionChanged extends Error {}
 
 /** A finalizer holds the deleted object. */
-export class Leaving extends Error {
+export class Terminating extends Error {
   readonly object: unknown;
 
   constructor(object: unknown) {
@@ -57,7 +57,7 @@ export class Leaving extends Error {
   }
 }
 
-function isLeaving(object: unknown): boolean {
+function isTerminating(object: unknown): boolean {
   return isKubeObject(object) && stringOf(object.metadata["deletionTimestamp"]) !== "";
 }
 
@@ -75,12 +75,12 @@ export class WriteRequests {
   async sendAll(
     action: Action,
     requests: readonly ObjectRequest[],
-    course: Course,
+    control: WriteControl,
   ): Promise<unknown> {
     let object: unknown;
     for (const request of requests) {
-      object = await this.send(action, request, course);
-      if (request.method === "DELETE" && isLeaving(object)) throw new Leaving(object);
+      object = await this.send(action, request, control);
+      if (request.method === "DELETE" && isTerminating(object)) throw new Terminating(object);
     }
     return object;
   }
@@ -88,7 +88,7 @@ export class WriteRequests {
   async send(
     action: Action,
     { method, body, contentType }: ObjectRequest,
-    course: Course,
+    control: WriteControl,
     dryRun?: "All",
   ): Promise<unknown> {
     const { namespace, name } = action.place;
@@ -98,8 +98,8 @@ export class WriteRequests {
     const what = `${dryRun ? "dry-run " : ""}${verb} ${noun} ${refText(action.place)}`;
     const left = this.#deps.writeDeadlineMs();
     if (left <= 0 || this.#cancelled.aborted) throw new LeaseExpired();
-    const isOvertaken = (): boolean => course.isOvertaken?.() === true;
-    if (isOvertaken()) throw new Overtaken();
+    const isDecisionChanged = (): boolean => control.isDecisionChanged?.() === true;
+    if (isDecisionChanged()) throw new DecisionChanged();
     const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
     let refused: Error | undefined;
     try {
@@ -110,12 +110,12 @@ export class WriteRequests {
         body,
         ...(contentType !== undefined && { contentType }),
         what,
-        signal: course.cut ?? this.#cancelled,
+        signal: control.signal ?? this.#cancelled,
         timeoutMs: Math.min(TIMEOUT_MS, left),
         // The request may have waited for a connection, or the whole process may have been stopped.
         permitted: () => {
           if (this.#deps.writeDeadlineMs() <= 0) refused = new LeaseExpired();
-          else if (isOvertaken()) refused = new Overtaken();
+          else if (isDecisionChanged()) refused = new DecisionChanged();
           return refused === undefined;
         },
       });

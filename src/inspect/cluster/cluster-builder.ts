@@ -3,7 +3,7 @@
 // the diff, and the sources with the requested labels. It keeps no value of an unmanaged object or a copy.
 import { randomBytes } from "node:crypto";
 import { DataCache } from "../../controller/state/data-cache.ts";
-import { createDigest, digestOffer } from "../../controller/model/secret-data.ts";
+import { createDigest, pullableDigest } from "../../controller/model/secret-data.ts";
 import { createIntern, createShare } from "../../text/intern.ts";
 import { readNamespace } from "../../controller/observed/read-namespace.ts";
 import type { ReadContext } from "../../controller/observed/read-context.ts";
@@ -180,9 +180,9 @@ export class ClusterBuilder {
       sources,
       pulls,
       list: this.list(kind),
-      offerOf: (source, keys) => {
+      pullableDigestOf: (source, keys) => {
         const digest = this.#contexts.get(kind)?.digest;
-        return digest && digestOffer(digest, this.#data.get(source)?.data, keys);
+        return digest && pullableDigest(digest, this.#data.get(source)?.data, keys);
       },
       isUnreadable: unreadable,
     };

@@ -3,7 +3,11 @@ import type { ListedKind, ListTerms } from "../../controller/annotations/list-en
 import { sourceListOf } from "../../controller/annotations/source-list.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import type { ListState } from "../../controller/model/cluster.ts";
-import { heardList, LIST_OFF, unusableList } from "../../controller/observed/list-state.ts";
+import {
+  readListState,
+  LIST_OFF,
+  unusableListState,
+} from "../../controller/observed/list-state.ts";
 import { readList } from "../../controller/observed/read-list.ts";
 
 /** The list's state for a kind of objects. */
@@ -17,10 +21,10 @@ export function clusterList(raw: unknown, terms: Omit<ListTerms, "reserved">): C
   const ref = terms.list;
   const object = raw === undefined ? undefined : readList(raw);
   if (!object?.entries) {
-    const state = unusableList(ref, object);
+    const state = unusableListState(ref, object);
     return () => state;
   }
   const { reserved } = KINDS.ConfigMap;
   const list = sourceListOf(object.entries, { ...terms, reserved });
-  return (kind) => heardList(ref, object, list, kind);
+  return (kind) => readListState(ref, object, list, kind);
 }

@@ -76,14 +76,14 @@ function answerQuestions(actions: readonly Action[], { shared }: PlannerMemory):
   let asked = false;
   for (const action of actions) {
     if (action.kind !== "confirm") continue;
-    for (const question of action.questions)
-      shared.liveReads.answered(question, question.shown, NOW, 0);
+    for (const question of action.liveReads)
+      shared.liveReads.found(question, question.shown, NOW, 0);
     asked = true;
   }
   return asked;
 }
 
-type PullAction = Extract<Action, { kind: "fill" | "unfill" }>;
+type PullAction = Extract<Action, { kind: "fill" | "clear" }>;
 
 /** Whether a live read found something that the planner did not know. */
 async function lookAtPulls(
@@ -94,7 +94,7 @@ async function lookAtPulls(
 ): Promise<boolean> {
   const due = actions.filter(
     (action): action is PullAction =>
-      (action.kind === "fill" || action.kind === "unfill") &&
+      (action.kind === "fill" || action.kind === "clear") &&
       !fills.has(placeKey(action.objectKind, action.place)),
   );
   let resolved = false;
@@ -118,7 +118,7 @@ async function lookAtPull(
   const raw = await look(objectKind, place);
   if (raw === undefined) return false;
   const pull = readPullState(KINDS[objectKind], raw);
-  if (action.kind === "unfill") {
+  if (action.kind === "clear") {
     fills.set(placeKey(objectKind, place), emptyingFill(pull));
     return false;
   }

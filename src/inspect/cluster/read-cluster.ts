@@ -10,7 +10,7 @@ import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Config } from "../../controller/settings/config.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import { ClusterBuilder, type BuilderOptions } from "./cluster-builder.ts";
-import { forbiddenList } from "../../controller/observed/list-state.ts";
+import { forbiddenListState } from "../../controller/observed/list-state.ts";
 import { ObjectReads } from "./object-reads.ts";
 import type { ReaderRights } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
@@ -147,7 +147,7 @@ class Reading {
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
       const text = `you may not read the source list ${refText(ref)}`;
-      const unread = forbiddenList(ref);
+      const unread = forbiddenListState(ref);
       this.listUnread = text;
       this.unknown.push(
         `the source list ${refText(ref)} cannot be read (403 Forbidden): what it orders is not known; --source-list '' leaves it out`,

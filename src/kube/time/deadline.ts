@@ -105,6 +105,22 @@ export function abandonable<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   });
 }
 
+/** Resolves when `work` does, after `ms`, or as soon as `signal` aborts, whichever comes first. */
+export async function atMost(
+  clock: Clock,
+  ms: number,
+  work: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = new Deadline(clock, ms, signal);
+  const over = new Promise<void>((resolve) => deadline.whenOver(resolve));
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    deadline.release();
+  }
+}
+
 class DeadlineError extends Error {
   override readonly name = "DeadlineError";
   readonly kind = "timeout";

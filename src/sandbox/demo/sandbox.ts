@@ -45,7 +45,7 @@ const DONE: Readonly<Record<Action["kind"], string>> = {
   delete: "deleted ",
   release: "released",
   fill: "filled  ",
-  unfill: "emptied ",
+  clear: "emptied ",
   liveGet: "looked  ",
   confirm: "asked   ",
 };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { explain } from "../../../src/cli/explanation/explain.ts";
-import { wantOf, targetsOf } from "../../../src/controller/desired/targets.ts";
+import { matchOf, targetsOf } from "../../../src/controller/desired/targets.ts";
 import type { Texts } from "../../support/planner/raw-cluster.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
@@ -140,7 +140,7 @@ test("from any to all and back, copies end and come, after the grace and a look 
   made.plan();
   made.now += made.settings.deleteGraceMs;
   for (const action of made.plan().actions)
-    if (action.kind === "confirm") questions.push(...action.questions.map(({ kind }) => kind));
+    if (action.kind === "confirm") questions.push(...action.liveReads.map(({ kind }) => kind));
   assert.deepEqual(questions.toSorted(), ["Namespace", "Secret"]);
   made.settle();
   assert.deepEqual(served(made), ["team-a", "team-b"]);
@@ -190,7 +190,7 @@ test("any is the union of what the two words want alone, less what is excluded",
         const asking = { namespace: "shared", text: "shared/one", to: source.rule.to };
         const targets = targetsOf(made.world(), made.settings);
         return new Set(
-          targets.filter((target) => wantOf(asking, target) === "wanted").map(({ name }) => name),
+          targets.filter((target) => matchOf(asking, target) === "wanted").map(({ name }) => name),
         );
       };
       const to = entries.join(",");

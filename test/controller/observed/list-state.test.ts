@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NO_ENTRIES } from "../../../src/controller/annotations/source-list.ts";
 import {
-  forbiddenList,
-  heardList,
+  forbiddenListState,
+  readListState,
   LIST_OFF,
-  pendingList,
-  unusableList,
+  pendingListState,
+  unusableListState,
 } from "../../../src/controller/observed/list-state.ts";
 import { readList } from "../../../src/controller/observed/read-list.ts";
 
@@ -19,8 +19,8 @@ test("a list that is not heard says why, and which list it is", () => {
     metadata: { ...REF, annotations: { "secretcast.io/from": "a/b" } },
   });
   assert.deepEqual(
-    [LIST_OFF, pendingList(REF), forbiddenList(REF), unusableList(REF, undefined)]
-      .concat(unusableList(REF, marked))
+    [LIST_OFF, pendingListState(REF), forbiddenListState(REF), unusableListState(REF, undefined)]
+      .concat(unusableListState(REF, marked))
       .map(({ state, reason }) => ({ state, reason: reasonText(reason) })),
     [
       { state: "off", reason: "the source list is turned off (--source-list)" },
@@ -46,7 +46,7 @@ test("a list that is not heard says why, and which list it is", () => {
 test("a list that is heard is of one version", () => {
   const object = readList({ metadata: { ...REF, uid: "u", resourceVersion: "7" } });
   assert.ok(object);
-  const state = heardList(REF, object, NO_ENTRIES, "Secret");
+  const state = readListState(REF, object, NO_ENTRIES, "Secret");
   assert.ok(state.state === "read");
   const { ref, uid, resourceVersion } = state;
   assert.deepEqual({ ref, uid, resourceVersion }, { ref: REF, uid: "u", resourceVersion: "7" });

@@ -85,7 +85,7 @@ test("an ending that no entry decides asks nothing of the list, which may be unr
   const asked: string[] = [];
   for (let round = 0; round < 30 && isThere(made, "team-a/plain"); round++) {
     for (const action of made.pass().actions)
-      if (action.kind === "confirm") asked.push(...action.questions.map(({ kind }) => kind));
+      if (action.kind === "confirm") asked.push(...action.liveReads.map(({ kind }) => kind));
     made.now += 1000;
   }
   assert.ok(!isThere(made, "team-a/plain"));
@@ -112,7 +112,7 @@ test("an entry comes before every source namespace, after the list was asked liv
   const held = made.plan();
   assert.equal(verdictAt(held, "team-a/tls", "vault/tls"), "conflict");
   const asked = held.actions.flatMap((action) =>
-    action.kind === "confirm" ? action.questions : [],
+    action.kind === "confirm" ? action.liveReads : [],
   );
   assert.deepEqual(asked.map(({ kind }) => kind).toSorted(), ["Namespace", "SourceList"]);
   made.settle();
@@ -182,7 +182,7 @@ test("before copies end because the list lacks their entry, the list is asked li
   made.now += 10_000;
   const asked = made
     .plan()
-    .actions.flatMap((action) => (action.kind === "confirm" ? action.questions : []));
+    .actions.flatMap((action) => (action.kind === "confirm" ? action.liveReads : []));
   assert.ok(
     asked.some(({ kind, ref }) => kind === "SourceList" && ref.name === "secretcast-sources"),
   );

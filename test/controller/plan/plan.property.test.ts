@@ -65,7 +65,7 @@ function mayTouch(made: Cluster, action: Action): boolean {
     case "confirm":
       return true;
     case "fill":
-    case "unfill":
+    case "clear":
       return present !== undefined && "secretcast.io/from" in present.metadata.annotations;
   }
 }
@@ -90,7 +90,7 @@ property("nothing ends before its grace is over and the API server was asked", (
   }
 });
 
-const ENDINGS: readonly string[] = ["delete", "release", "unfill"];
+const ENDINGS: readonly string[] = ["delete", "release", "clear"];
 
 property(
   "applying plans until nothing is due ends, and planning again yields nothing",
@@ -223,11 +223,11 @@ function planAgain(made: Cluster, world: ClusterState): Plan {
   for (;;) {
     const result = runPlan([world], made.settings, memory, later, new Set());
     const questions = result.actions.flatMap((one) =>
-      one.kind === "confirm" ? one.questions : [],
+      one.kind === "confirm" ? one.liveReads : [],
     );
     if (questions.length === 0) return result;
     const { liveReads } = memory.shared;
-    for (const question of questions) liveReads.answered(question, question.shown, later, 0);
+    for (const question of questions) liveReads.found(question, question.shown, later, 0);
   }
 }
 

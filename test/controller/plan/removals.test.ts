@@ -103,7 +103,7 @@ test("N endings that follow from one object cost one question, and one more afte
   made.now += 10_000;
   const asked = made
     .pass()
-    .actions.flatMap((action) => (action.kind === "confirm" ? action.questions : []));
+    .actions.flatMap((action) => (action.kind === "confirm" ? action.liveReads : []));
   assert.deepEqual(
     asked.map(({ ref }) => refText(ref)),
     ["shared/one"],
@@ -125,7 +125,7 @@ test("the namespace is asked where its labels or accept decided, and what it say
     made.now += 10_000;
     const asked = made
       .pass()
-      .actions.flatMap((one) => (one.kind === "confirm" ? one.questions : []));
+      .actions.flatMap((one) => (one.kind === "confirm" ? one.liveReads : []));
     assert.ok(asked.some(({ kind, ref }) => kind === "Namespace" && ref.namespace === "team-0"));
     made.settle();
     assert.equal(copies(made), 2);
@@ -219,7 +219,7 @@ test("S46 a live GET that is refused freezes the copies, and is asked again afte
   for (const wait of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
     const [action] = made.plan().actions;
     assert.ok(action?.kind === "confirm");
-    for (const question of action.questions)
+    for (const question of action.liveReads)
       made.memories.shared.liveReads.failed(
         question,
         "source shared/one cannot be read",
@@ -247,14 +247,14 @@ test("at most eight flights of questions are under way, whatever is asked", () =
   );
   const busy = new Set(first.actions.slice(0, 7).map((action) => actionKey(action)));
   for (const action of first.actions) {
-    if (action.kind === "confirm" && busy.has(action.flight))
-      made.memories.shared.liveReads.began(action.questions);
+    if (action.kind === "confirm" && busy.has(action.batch))
+      made.memories.shared.liveReads.began(action.liveReads);
   }
   const second = made.plan(busy);
   assert.deepEqual(kinds(second), ["confirm"]);
   const keys = (result: Plan): readonly string[] =>
     result.actions.flatMap((one) =>
-      one.kind === "confirm" ? one.questions.map(({ ref }) => refText(ref)) : [],
+      one.kind === "confirm" ? one.liveReads.map(({ ref }) => refText(ref)) : [],
     );
   assert.equal(
     keys(first)

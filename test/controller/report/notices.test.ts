@@ -95,7 +95,7 @@ test("the order in which the hooks hear of outcomes and plans does not matter (T
         uidOf: (_, { name }) => `uid-of-${name}`,
         now: () => 0,
       });
-      const inOrder = [new SyncLog(log, metrics.figures, clock), reporter];
+      const inOrder = [new SyncLog(log, metrics.syncMetrics, clock), reporter];
       const hooks = reversed ? inOrder.toReversed() : inOrder;
       for (const outcome of outcomes) for (const each of hooks) each.onOutcome(outcome);
       for (const each of hooks) {

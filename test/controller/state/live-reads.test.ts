@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   LiveReads,
-  LIVE_READ_FLIGHTS,
+  LIVE_READ_BATCHES,
   versionOf,
 } from "../../../src/controller/state/live-reads.ts";
 import type { LiveRead } from "../../../src/controller/model/actions.ts";
@@ -21,19 +21,19 @@ const shows = (shown: string, gone?: string): LiveRead => ({
 /** `answered` was read `ageMs` ago; what is said of an object of which the cache shows `question`. */
 function said(answered: string, question: LiveRead, ageMs = 0) {
   const reads = new LiveReads();
-  reads.answered(question, answered, 0, 0.5);
-  reads.beginPass(ageMs);
-  return reads.reply(question, ageMs).kind;
+  reads.found(question, answered, 0, 0.5);
+  reads.beginSync(ageMs);
+  return reads.resultOf(question, ageMs).kind;
 }
 
 const ABSENT = versionOf(undefined);
-const CASES: readonly [string, string, LiveRead, "confirmed" | "asked"][] = [
+const CASES: readonly [string, string, LiveRead, "confirmed" | "pending"][] = [
   ["the version that was read", version("a", "9"), shows(version("a", "9")), "confirmed"],
   ["a newer version of the object", version("a", "9"), shows(version("a", "10")), "confirmed"],
-  ["an older version than was read", version("a", "10"), shows(version("a", "9")), "asked"],
-  ["another object than was read", version("a", "9"), shows(version("b", "10")), "asked"],
-  ["an object that was not found", ABSENT, shows(version("a", "9")), "asked"],
-  ["no object where one was found", version("a", "9"), shows(ABSENT), "asked"],
+  ["an older version than was read", version("a", "10"), shows(version("a", "9")), "pending"],
+  ["another object than was read", version("a", "9"), shows(version("b", "10")), "pending"],
+  ["an object that was not found", ABSENT, shows(version("a", "9")), "pending"],
+  ["no object where one was found", version("a", "9"), shows(ABSENT), "pending"],
   ["no object where none was found", ABSENT, shows(ABSENT), "confirmed"],
   [
     "another object in place of one that is gone",
@@ -46,14 +46,14 @@ const CASES: readonly [string, string, LiveRead, "confirmed" | "asked"][] = [
     "the successor, older than it was read",
     version("b", "10"),
     shows(version("b", "9"), "a"),
-    "asked",
+    "pending",
   ],
-  ["no object while the old one was found", version("a", "9"), shows(ABSENT, "a"), "asked"],
+  ["no object while the old one was found", version("a", "9"), shows(ABSENT, "a"), "pending"],
   [
     "an object that is to be read by another entry",
     version("a", "9"),
     shows(`${version("a", "9")} unread`),
-    "asked",
+    "pending",
   ],
 ];
 
@@ -64,7 +64,7 @@ for (const [what, answered, question, kind] of CASES)
 
 test("a newer version counts for a minute after the read, and the version that was read for longer", () => {
   assert.equal(said(version("a", "9"), shows(version("a", "10")), 60_000), "confirmed");
-  assert.equal(said(version("a", "9"), shows(version("a", "10")), 60_001), "asked");
+  assert.equal(said(version("a", "9"), shows(version("a", "10")), 60_001), "pending");
   assert.equal(said(version("a", "9"), shows(version("a", "9")), 600_000), "confirmed");
 });
 
@@ -81,16 +81,16 @@ test("objects that are asked again and again do not keep others from their first
   let now = 0;
   let passes = 0;
   for (; read.size < questions.length; passes++) {
-    reads.beginPass((now += 2000));
+    reads.beginSync((now += 2000));
     // Each has another UID by now, so that no answer ever confirms it.
     for (const question of questions)
-      reads.reply({ ...question, shown: version(`${now}`, "1") }, now);
-    for (const flight of reads.flights(LIVE_READ_FLIGHTS.length))
+      reads.resultOf({ ...question, shown: version(`${now}`, "1") }, now);
+    for (const flight of reads.batches(LIVE_READ_BATCHES.length))
       for (const question of flight) {
-        reads.answered(question, version("other", "1"), now, 0.5);
+        reads.found(question, version("other", "1"), now, 0.5);
         read.add(question.ref.name);
       }
-    reads.endPass();
+    reads.endSync();
   }
   assert.equal(passes, 8, "256 objects a sync");
 });
@@ -99,16 +99,16 @@ test("objects of many namespaces that are asked again do not keep others from th
   const reads = new LiveReads();
   const asks = (namespace: string, name: string, now: number): void => {
     const ref = { namespace, name };
-    reads.reply({ kind: "Secret", ref, shown: version(`${name} ${now}`, "1") }, now);
+    reads.resultOf({ kind: "Secret", ref, shown: version(`${name} ${now}`, "1") }, now);
   };
   let asked: readonly LiveRead[] = [];
   for (const now of [1000, 200_000]) {
-    reads.beginPass(now);
+    reads.beginSync(now);
     for (let index = 0; index < 200; index++) asks(`team-${index}`, "again", now);
     if (now > 1000) for (let index = 0; index < 256; index++) asks("shared", `${index}`, now);
-    asked = reads.flights(LIVE_READ_FLIGHTS.length).flat();
-    for (const question of asked) reads.answered(question, version("other", "1"), now, 0.5);
-    reads.endPass();
+    asked = reads.batches(LIVE_READ_BATCHES.length).flat();
+    for (const question of asked) reads.found(question, version("other", "1"), now, 0.5);
+    reads.endSync();
   }
   assert.deepEqual([...new Set(asked.map(({ ref }) => ref.namespace))], ["shared"]);
 });
@@ -118,9 +118,9 @@ test("questions about what users made up, or about one namespace, do not keep ot
   const asks = (namespace: string, name: string, seen?: boolean): void => {
     const ref = { namespace, name };
     const question = { kind: "Secret", ref, shown: ABSENT, gone: "u" } as const;
-    reads.reply(seen === undefined ? question : { ...question, seen }, 0);
+    reads.resultOf(seen === undefined ? question : { ...question, seen }, 0);
   };
-  reads.beginPass(0);
+  reads.beginSync(0);
   for (let index = 0; index < 5000; index++) {
     asks("shared", `never-${index}`, false);
     asks("tenant", `deleted-${index}`, true);
@@ -128,7 +128,7 @@ test("questions about what users made up, or about one namespace, do not keep ot
   asks("shared", "deleted", true);
   asks("shared", "deleted", false);
   asks("team-a", "");
-  const asked = reads.flights(LIVE_READ_FLIGHTS.length).flat();
+  const asked = reads.batches(LIVE_READ_BATCHES.length).flat();
   assert.equal(asked.length, 256);
   for (const name of ["deleted", ""])
     assert.ok(

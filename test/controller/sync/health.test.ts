@@ -13,7 +13,7 @@ function at(now: number, changes: Partial<LivenessInputs> = {}): readonly string
   const alive = { lastSignOfLifeMs: now };
   return livenessProblems(now, {
     watches: { secrets: alive, namespaces: alive },
-    passStartedMs: undefined,
+    syncStartedMs: undefined,
     lastWriteMs: Number.NEGATIVE_INFINITY,
     elector: undefined,
     ...changes,
@@ -27,10 +27,10 @@ test("CL-26 a watch without a sign of life for ten minutes is named", () => {
 });
 
 test("CL-26 a pass in which nothing moves for ten minutes is named, a long one that writes is not", () => {
-  const passStartedMs = 0;
-  assert.deepEqual(at(10 * MINUTE, { passStartedMs }), []);
-  assert.deepEqual(at(11 * MINUTE, { passStartedMs }), ["sync: nothing has moved for 660 s"]);
-  assert.deepEqual(at(300 * MINUTE, { passStartedMs, lastWriteMs: 295 * MINUTE }), []);
+  const syncStartedMs = 0;
+  assert.deepEqual(at(10 * MINUTE, { syncStartedMs }), []);
+  assert.deepEqual(at(11 * MINUTE, { syncStartedMs }), ["sync: nothing has moved for 660 s"]);
+  assert.deepEqual(at(300 * MINUTE, { syncStartedMs, lastWriteMs: 295 * MINUTE }), []);
   assert.deepEqual(at(300 * MINUTE), [], "no pass is running");
 });
 

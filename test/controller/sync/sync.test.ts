@@ -70,7 +70,7 @@ function open(
       client,
       writeDeadlineMs,
       onWrite: nothing,
-      onAnswer: nothing,
+      onLiveRead: nothing,
       isReserved: () => false,
       reservations: { where: "Lease secretcast/secretcast", reserve: async () => {} },
       remember: nothing,
@@ -102,7 +102,7 @@ test("a write that fails when no pass waits for it any more is tried again in it
     () => Infinity,
     () => promise,
   );
-  const late = new Promise<SyncResult>((resolve) => sync.whenLate(() => resolve(sync.doSync())));
+  const late = new Promise<SyncResult>((resolve) => sync.onLateWrite(() => resolve(sync.doSync())));
   const passing = sync.doSync();
   // Nobody waits for what has been slow for so long.
   await clock.advance(8000);
@@ -150,8 +150,8 @@ for (const urgent of [false, true])
       Array.from({ length: 500 }, (_, n) => `team-${n}`),
     );
     const { shared } = cluster.memories;
-    const begin = shared.beginPass.bind(shared);
-    shared.beginPass = (now) => {
+    const begin = shared.beginSync.bind(shared);
+    shared.beginSync = (now) => {
       clock.workedMs += PLAN_MS;
       begin(now);
     };

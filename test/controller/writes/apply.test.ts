@@ -58,7 +58,7 @@ function open(
     client: client as unknown as ApiClient,
     writeDeadlineMs,
     onWrite: (verb, result) => void counted.push(`${verb} ${result}`),
-    onAnswer: (_, { kind }) => void heard.push(kind),
+    onLiveRead: (_, { kind }) => void heard.push(kind),
     isReserved: (_, { name }) => name === "reserved",
     reservations: {
       where: "Lease secretcast/secretcast",
@@ -157,9 +157,9 @@ test("LV-12 a question is one GET, and only a 404 of that very object says that 
 test("LV-12 where the API server does not answer, the rest of a flight of questions does not wait for it", async () => {
   const asking = action("confirm");
   assert.ok(asking.kind === "confirm");
-  const questions = [...asking.questions, ...asking.questions, ...asking.questions];
+  const liveReads = [...asking.liveReads, ...asking.liveReads, ...asking.liveReads];
   const silent = open(["unavailable"]);
-  await silent.apply.perform({ ...asking, questions });
+  await silent.apply.perform({ ...asking, liveReads });
   assert.deepEqual(silent.heard, ["unreadable", "unreadable", "unreadable"]);
   assert.equal(silent.sent.length, 1);
 });
@@ -473,7 +473,7 @@ test("a record that gets no answer holds up neither other writes nor the end of 
   for (const end of ["cut", "cancel"] as const) {
     const { apply, sent } = open([{ metadata: {} }], undefined, data, "hang");
     const cut = new AbortController();
-    const performed = apply.perform(action("replace"), { cut: cut.signal });
+    const performed = apply.perform(action("replace"), { signal: cut.signal });
     await new Promise(setImmediate);
     if (end === "cancel") apply.cancel();
     cut.abort();

@@ -97,7 +97,7 @@ test("a live read that shows another object than the cache is told as an event w
       [before],
     ],
     none: [{ kind: "absent" }, undefined, [before]],
-    "no answer": [{ kind: "unreadable", reason: "", silent: false }, before, []],
+    "no answer": [{ kind: "unreadable", reason: "", unreachable: false }, before, []],
   } as const;
   for (const [what, [answer, read, heard]] of Object.entries(answers)) {
     let shown: CachedObject | undefined = before;

@@ -35,7 +35,7 @@ async function meet(
     client: client as unknown as ApiClient,
     writeDeadlineMs: () => Infinity,
     onWrite: () => undefined,
-    onAnswer: () => undefined,
+    onLiveRead: () => undefined,
     isReserved: () => false,
     reservations: { where: "Lease secretcast/secretcast", reserve: async () => {} },
     remember: () => undefined,

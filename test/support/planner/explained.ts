@@ -150,7 +150,7 @@ export function unreadable(): Cluster {
   const made = overdue((each) => annotate(each, "shared/one", { to: "shop" }));
   for (const action of made.plan().actions)
     if (action.kind === "confirm")
-      for (const question of action.questions)
+      for (const question of action.liveReads)
         made.memories.shared.liveReads.failed(
           question,
           "source shared/one cannot be read: no right to get secrets",

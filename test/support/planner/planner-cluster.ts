@@ -1,7 +1,7 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
 import { because } from "../../../src/controller/model/reasons.ts";
-import { createDigest, digestOffer } from "../../../src/controller/model/secret-data.ts";
+import { createDigest, pullableDigest } from "../../../src/controller/model/secret-data.ts";
 import { DataCache } from "../../../src/controller/state/data-cache.ts";
 import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../../src/text/globs.ts";
 import { PlannerMemory } from "../../../src/controller/state/planner-memory.ts";
@@ -187,7 +187,7 @@ export class Cluster extends RawCluster {
       unreadableNames: () => this.deniedNames,
       sources: all.filter((secret) => secret.role === "source"),
       pulls: all.filter((secret) => secret.role === "pull"),
-      offerOf: (source, keys) => digestOffer(digest, this.payload(source).data, keys),
+      pullableDigestOf: (source, keys) => pullableDigest(digest, this.payload(source).data, keys),
     };
   }
 
@@ -222,7 +222,7 @@ export class Cluster extends RawCluster {
   }
 
   apply(action: Action): void {
-    if (action.kind === "confirm") for (const question of action.questions) this.#answer(question);
+    if (action.kind === "confirm") for (const question of action.liveReads) this.#answer(question);
     if (action.kind === "fill" && !this.#fill(action)) return;
     for (const request of this.#requests(action)) this.request(request);
     this.memory.succeeded(action, this.now, 0.5);
@@ -234,7 +234,7 @@ export class Cluster extends RawCluster {
       case "confirm":
       case "fill":
         return [];
-      case "unfill":
+      case "clear":
         return [fillRequest(action, emptyingFill(this.#pullState(action.place)))];
       case "delete":
       case "release":
@@ -308,7 +308,7 @@ export class Cluster extends RawCluster {
     const { liveReads } = this.memories.shared;
     if (kind === "SourceList") {
       const shown = this.#list?.state === "read" ? this.#list : undefined;
-      liveReads.answered(question, versionOf(shown), this.now, 0.5);
+      liveReads.found(question, versionOf(shown), this.now, 0.5);
       return;
     }
     const key = kind === "Namespace" ? ref.namespace : refText(ref);
@@ -316,7 +316,7 @@ export class Cluster extends RawCluster {
     this.#deaf.delete(key);
     const raw = this.secrets.get(key);
     if (kind !== "Namespace" && raw) this.#read.delete(raw);
-    liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
+    liveReads.found(question, versionOf(there?.metadata), this.now, 0.5);
   }
 }
 

@@ -1,11 +1,11 @@
-// Since when a text has been asked for in every sync: how long a write has been due, or a row has been
-// reported. Two texts of one hash share an age, and a text that finds no slot in the table has none. That does no
-// harm: an age orders writes and is shown, and decides nothing. Users choose the texts, so the hash has a key.
+// Since when a text has been used in every sync: since when a write has been due, or a row has been reported.
+// Two texts of one hash share a time, and a text that finds no slot in the table has none. That does no harm: a
+// time orders writes and is shown, and decides nothing. Users choose the texts, so the hash has a key.
 // No clock: `now` is milliseconds of a monotonic clock.
 import { HashTimes } from "../../text/hash-times.ts";
 import { keyedHash, randomHashKey, type HashKey } from "../../text/keyed-hash.ts";
 
-export class Ages {
+export class FirstSeen {
   #before = new HashTimes();
   #current = new HashTimes();
 
@@ -29,7 +29,7 @@ export class Ages {
     this.#oldestFirst = !this.#oldestFirst;
   }
 
-  /** Since when `text` has been asked for: from now on, if the previous sync did not ask. */
+  /** Since when `text` has been used: from now on, if the previous sync did not use it. */
   since(text: string, now: number): number {
     const hash = keyedHash(text, this.#key);
     // Time 0 is an empty slot.
@@ -38,7 +38,7 @@ export class Ages {
     return (at - 1) * this.#unitMs;
   }
 
-  beginPass(): void {
+  beginSync(): void {
     this.#before = this.#current;
     this.#current = this.#before.successor();
   }

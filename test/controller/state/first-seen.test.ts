@@ -1,20 +1,20 @@
 // Whose write has waited long is not overtaken for ever.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Ages } from "../../../src/controller/state/ages.ts";
+import { FirstSeen } from "../../../src/controller/state/first-seen.ts";
 import { keyedHash } from "../../../src/text/keyed-hash.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 test("a place's age is kept for as long as each pass asks, and for many places", () => {
-  const ages = new Ages();
+  const ages = new FirstSeen();
   const places = Array.from({ length: 10_000 }, (_, n) => `team-${n}/registry`);
   for (const now of [1000, 2000, 3000]) {
-    ages.beginPass();
+    ages.beginSync();
     const since = places.map((place) => ages.since(place, now));
     assert.ok(since.filter((at) => at === 1000).length > 9990);
   }
-  ages.beginPass();
-  ages.beginPass();
+  ages.beginSync();
+  ages.beginSync();
   assert.equal(ages.since("team-1/registry", 4000), 4000);
 });
 
@@ -33,9 +33,9 @@ test("names chosen to fall into 64 slots keep their ages within a bounded number
     const place = `Secret tenant/n${at}`;
     if ((fnv1a(place) & (slots - 1)) < 64) chosen.push(place);
   }
-  const ages = new Ages();
+  const ages = new FirstSeen();
   for (const now of [1000, 2000]) {
-    ages.beginPass();
+    ages.beginSync();
     const kept = chosen.filter((place) => ages.since(place, now) === 1000);
     assert.ok(kept.length > 2990, `${kept.length} of ${chosen.length} at ${now}`);
   }
@@ -48,10 +48,10 @@ test("a table without a secret key forgets ages instead of searching for long (B
     const place = `Secret tenant/n${at}`;
     if ((keyedHash(place, key) & 2047) < 4) chosen.push(place);
   }
-  const ages = new Ages(1, key);
-  ages.beginPass();
+  const ages = new FirstSeen(1, key);
+  ages.beginSync();
   for (const place of chosen) ages.since(place, 1000);
-  ages.beginPass();
+  ages.beginSync();
   const kept = chosen.filter((place) => ages.since(place, 2000) === 1000);
   assert.ok(kept.length < 300, `${kept.length} ages were found`);
 });

@@ -1,9 +1,9 @@
-// Which targets each source wants, remembered between syncs: a pair is worked out once for the rule
-// of its source and the labels and `accept` of its namespace, however many syncs ask. Two bits a pair
+// Which targets each source matches, remembered between syncs: a pair is decided once for the rule
+// of its source and the labels and `accept` of its namespace, however many syncs use it. Two bits a pair
 // (decided, wanted): 1,000 sources × 10,000 namespaces take 2.5 MB. Deleted objects leave nothing behind.
 // It also knows, for one sync, what was wanted in the sync before: a copy at such a place is the source's own.
 // Namespaces have slots, the columns of the table, and sources have rows. An aborted sync does no
-// harm: a column is asked, or given to another namespace, only when all of it was cleared.
+// harm: a column is read, or assigned to another namespace, only when all of it was cleared.
 import { isDeepStrictEqual } from "node:util";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
 import type { Ref } from "../../text/names.ts";
@@ -11,7 +11,7 @@ import type { Candidate } from "./sources.ts";
 import { setWanted } from "./target-batch.ts";
 import { accepts, covers, sameAccept, sameMatch, type TargetNamespace } from "./targets.ts";
 
-/** A source's answers, a bit for each slot. */
+/** The results of a source, a bit for each slot. */
 type Row = {
   /** What they follow from on the source's side. */
   to: Candidate["to"];
@@ -27,23 +27,23 @@ type Slot = { readonly at: number; namespace: Namespace };
 
 const NONE: ReadonlySet<string> = new Set();
 const ROWS_PER_TURN = 256;
-/** A remembered pair. Working one out takes its own steps as well, of 10 ns at most. */
+/** A remembered pair. Deciding one takes its own steps as well, of 10 ns at most. */
 const STEPS_A_PAIR = 64;
 /** 4,096 pairs that are remembered: half a millisecond, and two and a half at most. */
 export const STEPS_PER_TURN = 4096 * STEPS_A_PAIR;
 
-export class Wants {
+export class MatchCache {
   #settings: PlannerSettings | undefined;
   readonly #slots = new Map<string, Slot>();
-  /** Cleared, and nobody's. */
+  /** Cleared, and not assigned. */
   readonly #free: number[] = [];
   /** Released by their namespaces, and to be cleared. */
-  #gone: number[] = [];
+  #released: number[] = [];
   /** Steps until the next yield. */
   #left = STEPS_PER_TURN;
-  /** Slots there are. */
+  /** Number of slots. */
   #size = 0;
-  /** Bits of the slots whose answers are invalid. */
+  /** Bits of the slots whose results are invalid. */
   #stale = new Int32Array(1);
   /** By source, "NAMESPACE/NAME". */
   #rows = new Map<string, Row>();
@@ -53,8 +53,8 @@ export class Wants {
   #slotOf = new Int32Array(0);
 
   /**
-   * Runs once a sync, before `ask`, with the targets in the order in which they will be asked. `frozen`:
-   * sources whose copies must not change now, and whose answers are kept.
+   * Runs once a sync, before `evaluate`, with the targets in the order of the batches. `frozen`:
+   * sources whose copies must not change now, and whose results are kept.
    */
   *begin(
     settings: PlannerSettings,
@@ -65,7 +65,7 @@ export class Wants {
     if (this.#settings !== settings) this.#rows.clear();
     this.#settings = settings;
     this.#slotOf = Int32Array.from(targets, ({ namespace }) => this.#slotFor(namespace));
-    this.#forgetGone(targets);
+    this.#releaseUnused(targets);
     let count = 0;
     this.#former = new Map();
     const stale = this.#stale.some((bits) => bits !== 0);
@@ -86,12 +86,12 @@ export class Wants {
     }
     this.#rows = rows;
     this.#stale.fill(0);
-    for (const slot of this.#gone) this.#free.push(slot);
-    this.#gone = [];
+    for (const slot of this.#released) this.#free.push(slot);
+    this.#released = [];
   }
 
   /** Notes in each candidate which of `batch` it wants. `from`: place of the batch among the targets. */
-  *ask(
+  *evaluate(
     candidates: readonly Candidate[],
     batch: readonly TargetNamespace[],
     from: number,
@@ -117,7 +117,7 @@ export class Wants {
     }
   }
 
-  /** How many places the source wants. Valid after all targets were asked. */
+  /** How many places the source wants. Valid after all targets were evaluated. */
   count(source: string): number {
     const row = this.#rows.get(source);
     return row ? countOf(row) : 0;
@@ -130,7 +130,7 @@ export class Wants {
     return row.lost ? row.before : countOf(row);
   }
 
-  /** Whether it wanted its copy of this name there in the sync before, and is to be asked anew. */
+  /** Whether it wanted its copy of this name there in the sync before, and is to be decided again. */
   wasWanted(source: string, { namespace, name }: Ref): boolean {
     const slot = this.#slots.get(namespace)?.at;
     if (slot === undefined) return false;
@@ -144,7 +144,7 @@ export class Wants {
     return row?.copyName === name && ((row.lost?.[word] ?? 0) & bit) !== 0;
   }
 
-  // As bits, the first target the lowest, or -1 where one of the answers is not known.
+  // As bits, the first target the lowest, or -1 where one of the results is not known.
   #remembered({ decided, wanted }: Row, from: number, count: number): number {
     let bits = 0;
     for (let index = 0; index < count; index++) {
@@ -159,7 +159,7 @@ export class Wants {
   #slotFor(namespace: Namespace): number {
     const known = this.#slots.get(namespace.name);
     if (known) {
-      if (!sameAnswers(known.namespace, namespace)) this.#mark(known.at);
+      if (!sameResults(known.namespace, namespace)) this.#mark(known.at);
       known.namespace = namespace;
       return known.at;
     }
@@ -169,14 +169,14 @@ export class Wants {
     return at;
   }
 
-  #forgetGone(targets: readonly TargetNamespace[]): void {
+  #releaseUnused(targets: readonly TargetNamespace[]): void {
     if (this.#slots.size === targets.length) return;
     const living = new Set(targets.map(({ name }) => name));
     for (const [name, { at }] of this.#slots) {
       if (living.has(name)) continue;
       this.#slots.delete(name);
       this.#mark(at);
-      this.#gone.push(at);
+      this.#released.push(at);
     }
   }
 
@@ -201,7 +201,7 @@ export class Wants {
   }
 }
 
-// What the two answers cost. `accept` is asked first: where nobody accepts, nobody's globs are matched.
+// Returns the steps that it took. `accept` is checked first: where it declines, no globs are matched.
 function decide(row: Row, slot: number, candidate: Candidate, target: TargetNamespace): number {
   const [word, bit] = [slot >> 5, 1 << (slot & 31)];
   if (((row.decided[word] ?? 0) & bit) !== 0) return 0;
@@ -249,6 +249,6 @@ function grown(bits: Int32Array, words: number): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-function sameAnswers(a: Namespace, b: Namespace): boolean {
+function sameResults(a: Namespace, b: Namespace): boolean {
   return a === b || (sameAccept(a.accept, b.accept) && isDeepStrictEqual(a.labels, b.labels));
 }

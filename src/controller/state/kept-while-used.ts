@@ -1,18 +1,18 @@
-// What is remembered of a key for as long as each sync asks for it: since when a source has been absent, or what was
-// written last. What has been otherwise in between starts anew.
+// Values that are remembered by key for as long as each sync uses them: since when a source has been absent, or
+// what was written last. A key that one sync does not use starts anew.
 
-export class AskedFor<T> {
+export class KeptWhileUsed<T> {
   #before: ReadonlyMap<string, T> = new Map();
   #current = new Map<string, T>();
 
-  /** As it was noted, if the sync before asked for it or it was noted since. */
+  /** The noted value, if the sync before used it or it was noted since. */
   get(key: string): T | undefined {
     const known = this.#current.get(key) ?? this.#before.get(key);
     if (known !== undefined) this.#current.set(key, known);
     return known;
   }
 
-  /** As get, or else what is noted now. */
+  /** As get. Notes `first()` where there is no value. */
   of(key: string, first: () => T): T {
     const known = this.get(key) ?? first();
     this.#current.set(key, known);
@@ -23,7 +23,7 @@ export class AskedFor<T> {
     this.#current.set(key, value);
   }
 
-  beginPass(): void {
+  beginSync(): void {
     this.#before = this.#current;
     this.#current = new Map();
   }
