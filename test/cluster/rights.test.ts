@@ -1,19 +1,18 @@
 // The rights that the manifests give the controller, judged by the API server's own audit log: none was
 // missing in all the tests that ran before this file, and none is there that is not used.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { ACCOUNT, controllerToken } from "../support/api-server/account.ts";
 import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
 import { auditLogs, sharedCluster } from "../support/api-server/cluster.ts";
+import { startFaultProxy, type Fault } from "../support/api-server/fault-proxy.ts";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
-import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
-import { openOldServer } from "../support/api-server/old-server.ts";
+import { kubeConfigFile, kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
 import { openMaps } from "../support/scenes/both-kinds.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 
@@ -100,13 +99,28 @@ async function liveByTheList(scene: Scene, a: string): Promise<void> {
   await api.putConfigMap(...list, undefined);
 }
 
+/** As a server before 1.32 answers, or one with WatchList off. */
+const NO_STREAMED_LISTS: Fault = {
+  kind: "answer",
+  status: 422,
+  body: {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    message: 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: disabled',
+    reason: "Invalid",
+    code: 422,
+  },
+};
+
 /** On a server without streaming lists the caches are filled by lists. */
 async function liveOnAnOldServer(t: TestContext): Promise<void> {
   const cluster = sharedCluster();
-  const old = await openOldServer(cluster, controllerToken(cluster));
-  t.after(() => old.close());
-  const kubeconfig = join(dirname(cluster.kubeconfig), "old.kubeconfig");
-  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(old.url)));
+  const headers = { authorization: `Bearer ${controllerToken(cluster)}` };
+  const ca = readFileSync(cluster.caFile, "utf8");
+  const old = await startFaultProxy(t, { url: cluster.url, headers, ca });
+  old.rule = ({ kind }) => (kind === "stream" ? NO_STREAMED_LISTS : undefined);
+  const kubeconfig = kubeConfigFile(t, kubeConfigFor(old.url));
   const once = { once: "true", "source-namespaces": "none-of-them" };
   assert.equal(await spawnController(t, kubeconfig, once).ended, 0);
 }

@@ -8,6 +8,7 @@ import { negotiate, wantsAggregatedDiscovery } from "../../src/sandbox/http/nego
 import { jsonPatch, mergePatch, strategicMerge } from "../../src/sandbox/verbs/patch-formats.ts";
 import { readProtobuf } from "../../src/sandbox/http/protobuf.ts";
 import { StatusError } from "../../src/sandbox/storage/status.ts";
+import { protobuf, protobufBody } from "../support/api-server/protobuf-body.ts";
 import { duration } from "../../src/sandbox/http/table.ts";
 
 test("a YAML body is what the same body in JSON is: unknown fields kept, times as text", async () => {
@@ -106,26 +107,24 @@ test("a strategic merge patch knows replace, delete and lists with keys", () => 
   });
 });
 
-/** A field of a protobuf message with a length, as all of those used here are. */
-function part(number: number, content: string | Buffer): Buffer {
-  const body = Buffer.from(content);
-  assert.ok(body.length < 128);
-  return Buffer.concat([Buffer.from([(number << 3) | 2, body.length]), body]);
-}
-
 test("a Secret in protobuf is the Secret in JSON", () => {
   const entry = (key: string, value: string): Buffer =>
-    Buffer.concat([part(1, key), part(2, value)]);
-  const metadata = Buffer.concat([part(1, "a"), part(3, ""), part(11, entry("app", "x"))]);
-  const secret = Buffer.concat([
-    part(1, metadata),
-    part(2, entry("k", "v")),
-    part(2, entry("l", "w")),
-    part(3, "Opaque"),
-    Buffer.from([(5 << 3) | 0, 1]),
+    protobuf([
+      [1, key],
+      [2, value],
+    ]);
+  const metadata = protobuf([
+    [1, "a"],
+    [3, ""],
+    [11, entry("app", "x")],
   ]);
-  const type = Buffer.concat([part(1, "v1"), part(2, "Secret")]);
-  const body = Buffer.concat([Buffer.from("k8s\0"), part(1, type), part(2, secret)]);
+  const body = protobufBody("v1", "Secret", [
+    [1, metadata],
+    [2, entry("k", "v")],
+    [2, entry("l", "w")],
+    [3, "Opaque"],
+    [5, 1],
+  ]);
   assert.deepEqual(JSON.parse(JSON.stringify(readProtobuf(body))), {
     apiVersion: "v1",
     kind: "Secret",

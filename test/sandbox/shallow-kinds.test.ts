@@ -3,30 +3,29 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { startSandbox } from "../../src/sandbox/server.ts";
-import { field } from "../support/api-server/http.ts";
+import { field, openHttp } from "../support/api-server/http.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 async function open(t: TestContext, shallowKinds = true) {
   const sandbox = await startSandbox({ shallowKinds, terminationDelayMs: 0 });
-  t.after(() => sandbox.stop());
+  const http = openHttp(sandbox);
+  t.after(async () => {
+    await http.close();
+    await sandbox.stop();
+  });
   return async (
-    method: string,
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
     accept = "application/json",
     contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json",
   ) => {
-    const answer = await fetch(sandbox.url + path, {
-      method,
-      headers: { "content-type": contentType, accept },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+    const { status: code, body: answered } = await http.send(method, path, {
+      body,
+      accept,
+      contentType,
     });
-    const text = await answer.text();
-    // A path that nobody serves is answered in plain text.
-    return {
-      code: answer.status,
-      body: text.startsWith("{") ? (JSON.parse(text) as unknown) : text,
-    };
+    return { code, body: answered };
   };
 }
 

@@ -1,21 +1,17 @@
 // The controller's own account on a real API server: what manifests/ gives it and nothing more, under
 // the guardrail, so that whatever runs as the controller shows that the guardrail lets it.
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openCluster } from "./cluster.ts";
-import { kubeConfigFor, kubeConfigText } from "../kube/kubeconfig-text.ts";
 import type { SharedCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
 import { eventually } from "../time/eventually.ts";
 import { field } from "./http.ts";
 import { kubectlAt } from "./kubectl.ts";
+import { serviceAccountKubeconfig } from "./service-account.ts";
 
 const GUARDED = fileURLToPath(new URL("../../cluster/guarded", import.meta.url));
 const PROBE = "/api/v1/namespaces/secretcast/secrets?dryRun=All";
-const TOKEN = "/api/v1/namespaces/secretcast/serviceaccounts/secretcast/token";
-/** Longer than anything runs on one control plane. */
-const TOKEN_LASTS_S = 24 * 3600;
 
 /** Its name in RBAC and in the audit log. */
 export const ACCOUNT = "system:serviceaccount:secretcast:secretcast";
@@ -26,23 +22,11 @@ export const ACCOUNT = "system:serviceaccount:secretcast:secretcast";
  */
 export async function controllerAccount(access: ClusterAccess, overlay = GUARDED): Promise<string> {
   kubectlAt(access.kubeconfig, ["apply", "-k", overlay]);
-  const http = openCluster(access);
-  try {
-    const body = { spec: { expirationSeconds: TOKEN_LASTS_S } };
-    const answer = await http.send("POST", TOKEN, { body });
-    const token = field(answer.body, "status", "token");
-    if (typeof token !== "string") throw new Error(`no token for ${ACCOUNT}: ${answer.status}`);
-    const file = join(dirname(access.kubeconfig), "controller.kubeconfig");
-    writeFileSync(
-      file,
-      kubeConfigText(kubeConfigFor(access.url, { token }, { caFile: access.caFile })),
-      { mode: 0o600 },
-    );
-    await eventually("the guardrail is in force", () => isGuarded(access, token));
-    return file;
-  } finally {
-    await http.close();
-  }
+  const account = { namespace: "secretcast", name: "secretcast" };
+  const controllerKubeconfig = await serviceAccountKubeconfig(access, account);
+  const token = controllerToken({ controllerKubeconfig });
+  await eventually("the guardrail is in force", () => isGuarded(access, token));
+  return controllerKubeconfig;
 }
 
 async function isGuarded(access: ClusterAccess, token: string): Promise<boolean> {
@@ -56,7 +40,9 @@ async function isGuarded(access: ClusterAccess, token: string): Promise<boolean>
   }
 }
 
-export function controllerToken({ controllerKubeconfig }: SharedCluster): string {
+export function controllerToken({
+  controllerKubeconfig,
+}: Pick<SharedCluster, "controllerKubeconfig">): string {
   const config: unknown = JSON.parse(readFileSync(controllerKubeconfig, "utf8"));
   return String(field(config, "users", 0, "user", "token"));
 }

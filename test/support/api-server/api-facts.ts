@@ -2,29 +2,17 @@
 // server: each fact is a test of its own, in a namespace of its own.
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
-import { DELETE_FACTS } from "./facts/deletes.ts";
-import { KIND_FACTS } from "./facts/kinds.ts";
-import { LIST_FACTS } from "./facts/lists.ts";
-import { PATCH_FACTS } from "./facts/patches.ts";
-import { ok } from "./facts/place.ts";
-import type { Fact } from "./facts/place.ts";
-import { PROTOBUF_FACTS } from "./facts/protobuf.ts";
-import { VALIDATION_FACTS } from "./facts/validation.ts";
-import { WATCH_FACTS } from "./facts/watches.ts";
-import { WRITE_FACTS } from "./facts/writes.ts";
+import "./facts/writes.ts";
+import "./facts/patches.ts";
+import "./facts/deletes.ts";
+import "./facts/validation.ts";
+import "./facts/lists.ts";
+import "./facts/kinds.ts";
+import "./facts/protobuf.ts";
+import "./facts/watches.ts";
+import { API_FACTS, ok, type Fact } from "./facts/place.ts";
 import { openHttp } from "./http.ts";
 import type { Http, Server } from "./http.ts";
-
-const API_FACTS: readonly Fact[] = [
-  ...WRITE_FACTS,
-  ...PATCH_FACTS,
-  ...DELETE_FACTS,
-  ...VALIDATION_FACTS,
-  ...LIST_FACTS,
-  ...KIND_FACTS,
-  ...PROTOBUF_FACTS,
-  ...WATCH_FACTS,
-];
 
 export type FactServer = {
   readonly start: () => Promise<
@@ -60,10 +48,10 @@ export function proveFacts(name: string, { start }: FactServer): void {
     };
     // Together, since one of them waits for two minutes; then those that disturb the others.
     describe("side by side", { concurrency: true }, () => {
-      for (const fact of API_FACTS) if (fact.alone !== true) test(fact.name, () => prove(fact));
+      for (const fact of API_FACTS) if (!fact.alone) test(fact.name, () => prove(fact));
     });
     describe("alone", () => {
-      for (const fact of API_FACTS) if (fact.alone === true) test(fact.name, () => prove(fact));
+      for (const fact of API_FACTS) if (fact.alone) test(fact.name, () => prove(fact));
     });
   });
 }

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { field } from "./http.ts";
 
-/** The events of one user, in the order of the answers. */
-export function auditEventsOf(user: string, auditLog: string): readonly unknown[] {
+/** The events of one user whose line has the text `like`, in the order of the answers. */
+export function auditEventsOf(user: string, auditLog: string, like = ""): readonly unknown[] {
   return readFileSync(auditLog, "utf8")
     .split("\n")
-    .filter((line) => line.includes(user))
+    .filter((line) => line.includes(user) && line.includes(like))
     .map((line): unknown => JSON.parse(line))
     .filter((event) => field(event, "user", "username") === user);
 }

@@ -4,8 +4,9 @@
 // `stop` leaves nothing behind, and neither does the death of the test process. Nothing is fsynced:
 // the data survives a SIGKILL of the API server or of etcd, not a power cut.
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,7 +22,7 @@ import {
   writeFiles,
 } from "./control-plane-args.ts";
 import type { Layout, Setup } from "./control-plane-args.ts";
-import { openHttp } from "./http.ts";
+import { openHttp, type Http } from "./http.ts";
 import { Guardian, Program } from "./program.ts";
 
 const READY_WITHIN_MS = 120_000;
@@ -127,30 +128,30 @@ function accessOf(layout: Layout): ClusterAccess {
 }
 
 async function newLayout(folder: string): Promise<Layout> {
-  const [etcdPort, etcdPeerPort, apiserverPort] = await freePorts();
+  const [etcdPort = 0, etcdPeerPort = 0, apiserverPort = 0] = await freePorts();
   const newToken = (): string => randomBytes(24).toString("hex");
   const [token, controllerManagerToken] = [newToken(), newToken()];
   return { folder, etcdPort, etcdPeerPort, apiserverPort, token, controllerManagerToken };
 }
 
 // All three are held open at once, so that they differ.
-async function freePorts(): Promise<[number, number, number]> {
-  const servers = [createServer(), createServer(), createServer()] as const;
-  const port = async (server: ReturnType<typeof createServer>): Promise<number> => {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("no port was given");
-    return address.port;
-  };
-  const ports = await Promise.all([port(servers[0]), port(servers[1]), port(servers[2])]);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+async function freePorts(): Promise<readonly number[]> {
+  const servers = Array.from({ length: 3 }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
   return ports;
+}
+
+/** The administrator's connection, as soon as the API server has its certificate. */
+function openAdmin(layout: Layout): Http {
+  const ca = readFileSync(caFile(layout), "utf8");
+  return openHttp({ url: apiserverUrl(layout), token: layout.token, ca });
 }
 
 async function apiServerReady(layout: Layout, programs: readonly Program[]): Promise<void> {
   await until("kube-apiserver is ready", programs, async () => {
-    const ca = readFileSync(caFile(layout), "utf8");
-    const http = openHttp({ url: apiserverUrl(layout), token: layout.token, ca });
+    const http = openAdmin(layout);
     try {
       return (await http.send("GET", "/readyz")).status === 200;
     } finally {
@@ -161,8 +162,7 @@ async function apiServerReady(layout: Layout, programs: readonly Program[]): Pro
 
 // The controller manager has no port; that it works shows in the objects it gives each namespace.
 async function namespacesWork(layout: Layout, program: Program): Promise<void> {
-  const ca = readFileSync(caFile(layout), "utf8");
-  const http = openHttp({ url: apiserverUrl(layout), token: layout.token, ca });
+  const http = openAdmin(layout);
   try {
     await until("namespace default has its service account", [program], async () => {
       const path = "/api/v1/namespaces/default/serviceaccounts/default";

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { Agent as TlsAgent, request as httpsRequest } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { answer } from "./http-server.ts";
 
 export type Upstream = {
   readonly url: string;
@@ -92,8 +93,10 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
     last.set(request.socket, asked);
     if (frozen.has(request.socket)) return;
     const fault = proxy.rule(asked);
-    if (fault?.kind === "answer") answer(response, fault);
-    else if (fault?.kind === "reset") reset(request.socket);
+    if (fault?.kind === "answer") {
+      const { status, headers, body = {} } = fault;
+      answer(response, status, body, headers);
+    } else if (fault?.kind === "reset") reset(request.socket);
     else forwarder.forward(request, response, asked, fault, () => frozen.has(request.socket));
   });
   server.on("connection", (socket: Socket) => {
@@ -233,15 +236,6 @@ async function pump(
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
-}
-
-function answer(
-  response: ServerResponse,
-  fault: Extract<Fault, { readonly kind: "answer" }>,
-): void {
-  const { status, headers = {}, body = {} } = fault;
-  response.writeHead(status, { "content-type": "application/json", ...headers });
-  response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 function read(request: IncomingMessage): ProxyRequest {

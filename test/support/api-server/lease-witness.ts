@@ -1,8 +1,8 @@
 // The controller's Lease on a real API server, seen from outside: its priority, who holds it and how
 // old its renewTime becomes, and what of the controller's requests was refused.
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { ACCOUNT } from "./account.ts";
+import { auditEventsOf } from "./audit-log.ts";
 import { openCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
 import { eventually } from "../time/eventually.ts";
@@ -37,16 +37,9 @@ export async function prioritizeLease(
 
 /** Answers 429 to the controller's account so far, by resource, as the audit log has them. */
 export function refusals({ auditLog }: ClusterAccess): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of readFileSync(auditLog, "utf8").split("\n")) {
-    // Under a flood most lines are others'.
-    if (!line.includes(ACCOUNT) || !line.includes('"code":429')) continue;
-    const event: unknown = JSON.parse(line);
-    if (field(event, "user", "username") !== ACCOUNT) continue;
-    const resource = String(field(event, "objectRef", "resource"));
-    counts.set(resource, (counts.get(resource) ?? 0) + 1);
-  }
-  return counts;
+  const refused = auditEventsOf(ACCOUNT, auditLog, '"code":429');
+  const byResource = Map.groupBy(refused, (event) => String(field(event, "objectRef", "resource")));
+  return new Map([...byResource].map(([resource, events]) => [resource, events.length]));
 }
 
 /** Looks at the Lease, as the administrator, until it is told to stop. */

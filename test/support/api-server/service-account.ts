@@ -6,7 +6,8 @@ import { openCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
 import { field } from "./http.ts";
 
-const AN_HOUR_S = 3600;
+/** Longer than anything runs on one control plane. */
+const TOKEN_LASTS_S = 24 * 3600;
 
 /** The path of a kubeconfig of the account, which must be there; its folder goes with the cluster. */
 export async function serviceAccountKubeconfig(
@@ -17,7 +18,7 @@ export async function serviceAccountKubeconfig(
   try {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
     const answer = await http.send("POST", path, {
-      body: { spec: { expirationSeconds: AN_HOUR_S } },
+      body: { spec: { expirationSeconds: TOKEN_LASTS_S } },
     });
     const token = field(answer.body, "status", "token");
     if (typeof token !== "string")

@@ -19,30 +19,52 @@ export type Place = {
 export type Fact = {
   readonly name: string;
   /** Facts that need `forgetHistory` disturb the server for all others and run alone. */
-  readonly alone?: true;
+  readonly alone: boolean;
   readonly check: (place: Place) => Promise<void>;
 };
 
-export type Expected = {
-  readonly code: number;
-  /** Absent where the server gives none. */
-  readonly reason?: string;
-  readonly message: string | RegExp;
-  readonly details?: Readonly<Record<string, unknown>>;
-};
+/** Every fact of the files that were loaded. */
+export const API_FACTS: Fact[] = [];
+
+export function test(name: string, check: Fact["check"]): void {
+  API_FACTS.push({ name, alone: false, check });
+}
+
+/** For what disturbs the server for all others. */
+export function alone(name: string, check: Fact["check"]): void {
+  API_FACTS.push({ name, alone: true, check });
+}
+
+const CODES = {
+  BadRequest: 400,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Expired: 410,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  Timeout: 504,
+} as const;
 
 /** The answer is a Status that says just this; `details` may leave out the causes' messages. */
-export function assertFailure(answer: Answer, expected: Expected): void {
+export function assertFailure(
+  answer: Answer,
+  reason: keyof typeof CODES,
+  expected: string | RegExp,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
   const { body } = answer;
   const message = String(field(body, "message"));
-  if (typeof expected.message === "string") assert.equal(message, expected.message);
-  else assert.match(message, expected.message);
-  assert.equal(answer.status, expected.code);
+  if (typeof expected === "string") assert.equal(message, expected);
+  else assert.match(message, expected);
+  assert.equal(answer.status, CODES[reason]);
   assert.equal(field(body, "kind"), "Status");
   assert.equal(field(body, "status"), "Failure");
-  assert.equal(field(body, "code"), expected.code);
-  assert.equal(field(body, "reason"), expected.reason);
-  for (const [key, value] of Object.entries(expected.details ?? {}))
+  assert.equal(field(body, "code"), CODES[reason]);
+  assert.equal(field(body, "reason"), reason);
+  for (const [key, value] of Object.entries(details))
     assert.deepEqual(field(body, "details", key), value, `details.${key}`);
 }
 

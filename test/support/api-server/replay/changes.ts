@@ -17,6 +17,13 @@ import {
 } from "./builders.ts";
 import type { Request } from "./request.ts";
 
+const apply = (query: string, rest: object = {}): Request =>
+  patch(
+    applyPatch,
+    { apiVersion: "v1", kind: "Secret", metadata: { name: "ssa" }, ...rest },
+    `${SECRETS}/ssa${query}`,
+  );
+
 export const UPDATES: readonly Request[] = [
   put({ metadata: { name: "a" }, data: { k: "eA==" } }),
   put({ metadata: { name: "a" }, data: { k: "eA==" }, type: "Opaque" }),
@@ -110,31 +117,11 @@ export const UPDATES: readonly Request[] = [
   patch(jsonPatch, [{ op: "replace", path: "", value: {} }]),
   patch("text/plain", "x"),
   patch("application/json", {}),
-  patch(
-    applyPatch,
-    { apiVersion: "v1", kind: "Secret", metadata: { name: "ssa" }, data },
-    `${SECRETS}/ssa?fieldManager=m`,
-  ),
-  patch(
-    applyPatch,
-    { apiVersion: "v1", kind: "Secret", metadata: { name: "ssa" }, data: { l: "eA==" } },
-    `${SECRETS}/ssa?fieldManager=m`,
-  ),
-  patch(
-    applyPatch,
-    { apiVersion: "v1", kind: "Secret", metadata: { name: "ssa" }, data: { l: "eQ==" } },
-    `${SECRETS}/ssa?fieldManager=n`,
-  ),
-  patch(
-    applyPatch,
-    { apiVersion: "v1", kind: "Secret", metadata: { name: "ssa" }, data: { l: "eQ==" } },
-    `${SECRETS}/ssa?fieldManager=n&force=true`,
-  ),
-  patch(
-    applyPatch,
-    { apiVersion: "v1", kind: "Secret", metadata: { name: "ssa" } },
-    `${SECRETS}/ssa`,
-  ),
+  apply("?fieldManager=m", { data }),
+  apply("?fieldManager=m", { data: { l: "eA==" } }),
+  apply("?fieldManager=n", { data: { l: "eQ==" } }),
+  apply("?fieldManager=n&force=true", { data: { l: "eQ==" } }),
+  apply(""),
   patch(applyPatch, { metadata: { name: "ssa" } }, `${SECRETS}/ssa?fieldManager=m`),
   get(A),
 ];

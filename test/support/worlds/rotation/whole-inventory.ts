@@ -2,6 +2,7 @@
 // none is missing.
 import assert from "node:assert/strict";
 import { commandLine } from "../../programs/command-line.ts";
+import { timeText } from "./pod-uses.ts";
 import type { RotationJudge } from "./rotation-judge.ts";
 import { readersOf, readerText, type Reader } from "./readers.ts";
 import { refOf, sourceNamespacesOf, type Place } from "./world-parts.ts";
@@ -21,9 +22,6 @@ type Item = {
   }[];
   readonly readers: readonly (Reader & { everyPlace?: true; places?: readonly string[] })[];
 };
-
-const timeOf = (seconds: number): string =>
-  new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
 
 export async function assertWholeInventory({ cluster, world }: RotationJudge): Promise<void> {
   const flags = [
@@ -54,14 +52,14 @@ export async function assertWholeInventory({ cluster, world }: RotationJudge): P
       const there = shown.get(refOf(place));
       shown.delete(refOf(place));
       if (place.role === "pulling" && place.state === "conflict") continue;
-      assert.equal(there?.writtenAt, timeOf(place.since), refOf(place));
+      assert.equal(there?.writtenAt, timeText(place.since), refOf(place));
       assert.equal(there?.pulling === true, place.role === "pulling", refOf(place));
     }
     assert.deepEqual([...shown.keys()], [], `${source}: copies that are none`);
     const own = places.find(({ role }) => role === "source");
-    assert.equal(item.value.notAfter, timeOf(own?.since ?? 0), source);
+    assert.equal(item.value.notAfter, timeText(own?.since ?? 0), source);
     const times = held.filter(({ state }) => state !== "conflict").map(({ since }) => since);
-    assert.equal(item.lastCopyAt, timeOf(Math.max(...times)), source);
+    assert.equal(item.lastCopyAt, timeText(Math.max(...times)), source);
     for (const place of [{ ...item, source }, ...item.copies]) {
       const ours = item.readers
         .filter(({ everyPlace, places: there }) => everyPlace ?? there?.includes(refOf(place)))
