@@ -14,17 +14,11 @@ export function excessOf(
   bytesOf: (entry: string) => number,
 ): Invalid | undefined {
   const values = Object.values(entries);
-  if (values.length > MOST_DATA_ENTRIES) return tooMany(values.length);
+  if (values.length > MOST_DATA_ENTRIES)
+    return invalid(`${values.length} entries`, `at most ${MOST_DATA_ENTRIES} data entries`).fault;
   let bytes = 0;
   for (const value of values) bytes += bytesOf(value);
-  return bytes > MOST_DATA_BYTES ? tooLarge(bytes) : undefined;
-}
-
-function tooMany(count: number): Invalid {
-  return invalid(`${count} entries`, `at most ${MOST_DATA_ENTRIES} data entries`).fault;
-}
-
-function tooLarge(bytes: number): Invalid {
+  if (bytes <= MOST_DATA_BYTES) return undefined;
   return invalid(`${bytes} bytes`, `at most ${MOST_DATA_BYTES} bytes (1 MiB) of data`).fault;
 }
 

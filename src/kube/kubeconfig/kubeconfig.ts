@@ -132,35 +132,34 @@ function merge(parts: readonly KubeConfigFile[]): KubeConfigFile {
 }
 
 function select(part: KubeConfigFile, wanted: string | undefined, files: string): KubeConfig {
+  const kubeconfig = `kubeconfig "${files}"`;
   const name = wanted ?? part.currentContext;
   if (name === undefined)
-    throw new KubeConfigError(
-      `kubeconfig "${files}" has no current-context; name one with --context`,
-    );
+    throw new KubeConfigError(`${kubeconfig} has no current-context; name one with --context`);
   const context = part.contexts.find((entry) => entry.name === name);
   if (context === undefined)
     throw new KubeConfigError(
-      `kubeconfig "${files}" has no context "${name}"; it has ${list(part.contexts)}`,
+      `${kubeconfig} has no context "${name}"; it has ${list(part.contexts)}`,
     );
-  if (context.cluster === undefined)
-    throw new KubeConfigError(`context "${name}" of kubeconfig "${files}" names no cluster`);
-  const entry = part.clusters.find((each) => each.name === context.cluster);
-  if (entry === undefined)
-    throw new KubeConfigError(
-      `context "${name}" of kubeconfig "${files}" names cluster "${context.cluster}", which is not there`,
-    );
+  const names = `context "${name}" of ${kubeconfig} names`;
+  if (context.cluster === undefined) throw new KubeConfigError(`${names} no cluster`);
+  const entry = named(part.clusters, context.cluster, `${names} cluster`);
   const user =
-    context.user === undefined
-      ? ANONYMOUS
-      : part.users.find((entry) => entry.name === context.user);
-  if (user === undefined)
-    throw new KubeConfigError(
-      `context "${name}" of kubeconfig "${files}" names user "${context.user}", which is not there`,
-    );
+    context.user === undefined ? ANONYMOUS : named(part.users, context.user, `${names} user`);
   const cluster = { ...entry, server: serverOf(entry, files) };
   return context.namespace === undefined
     ? { context: name, cluster, user }
     : { context: name, cluster, user, namespace: context.namespace };
+}
+
+function named<E extends { readonly name: string }>(
+  entries: readonly E[],
+  name: string,
+  whose: string,
+): E {
+  const found = entries.find((entry) => entry.name === name);
+  if (found === undefined) throw new KubeConfigError(`${whose} "${name}", which is not there`);
+  return found;
 }
 
 function serverOf({ name, server }: ClusterEntry, files: string): string {

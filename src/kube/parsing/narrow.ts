@@ -15,8 +15,9 @@ const DEEPEST_READ = 5;
 /** `"a":"",` */
 const SHORTEST_MEMBER = 7;
 
-const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92];
-const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125];
+export const [QUOTE, COMMA, COLON] = [34, 44, 58] as const;
+const BACKSLASH = 92;
+export const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125] as const;
 
 /** `keeps`: prefixes of keys that are kept beyond the limit. Returns `text` itself if nothing is left out. */
 export function narrow(text: string, keeps: readonly string[]): string {
@@ -161,18 +162,19 @@ class Narrower {
   }
 }
 
-/** The index of the closing quote of the string whose quote is at `start`. -1 if it has none. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length;) {
+/** The index of the closing quote of the string whose quote is at `start`. -1 if it is not before `limit`. */
+export function endOfString(text: string, start: number, limit = text.length): number {
+  for (let at = start + 1; at < limit;) {
     // A call for each of many short strings takes longer than reading their characters.
-    const near = Math.min(text.length, at + 64);
+    const near = Math.min(limit, at + 64);
     for (; at < near; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) return at;
       if (code === BACKSLASH) at++;
     }
     const quote = text.indexOf('"', at);
-    if (quote < 0 || !isEscaped(text, at, quote)) return quote;
+    if (quote < 0 || quote >= limit) return -1;
+    if (!isEscaped(text, at, quote)) return quote;
     at = quote + 1;
   }
   return -1;

@@ -1,7 +1,17 @@
 // JSON.parse in steps. It takes 20 ms for a text of 6 MiB that consists of escapes, which the API server writes
 // for a value of 1 MiB. Here a long text is parsed in pieces: the members of a map or a list in groups, a long
 // string in parts. It returns the same result as JSON.parse and refuses the same texts.
-import { isEscaped } from "./narrow.ts";
+import {
+  CLOSE_LIST,
+  CLOSE_MAP,
+  COLON,
+  COMMA,
+  endOfString,
+  isEscaped,
+  OPEN_LIST,
+  OPEN_MAP,
+  QUOTE,
+} from "./narrow.ts";
 
 /**
  * JSON.parse takes 7 ms at most for this many characters. Only an object with many escapes is longer, or a page
@@ -11,8 +21,6 @@ const SHORT = 3 * 2 ** 20;
 /** Characters of a longer text that JSON.parse receives at once: 2 ms. */
 const PIECE = 2 ** 19;
 
-const [QUOTE, COMMA, COLON] = [34, 44, 58];
-const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125];
 const SPACES: ReadonlySet<number> = new Set([9, 10, 13, 32]);
 const ENDS_PLAIN: ReadonlySet<number> = new Set([...SPACES, COMMA, CLOSE_LIST, CLOSE_MAP]);
 const LONGEST_ESCAPE = String.raw`\uFFFF`.length;
@@ -105,7 +113,7 @@ class Reader {
 
   /** Skips the key that begins here. Returns its end, where the value follows. */
   #skipKey(): number {
-    const end = this.#text.charCodeAt(this.#at) === QUOTE ? this.#endOfText(this.#at + 1) : -1;
+    const end = this.#text.charCodeAt(this.#at) === QUOTE ? endOfString(this.#text, this.#at) : -1;
     if (end < 0) throw this.#wrong();
     this.#at = end + 1;
     if (this.#next() !== COLON) throw this.#wrong();
@@ -116,7 +124,7 @@ class Reader {
   *#string(): Generator<undefined, string> {
     const parts: string[] = [];
     for (let from = this.#at + 1; ;) {
-      const close = this.#endOfText(from, from + this.#piece);
+      const close = endOfString(this.#text, from - 1, from + this.#piece);
       const to = close < 0 ? this.#cut(from, from + this.#piece) : close;
       parts.push(String(JSON.parse(`"${this.#text.slice(from, to)}"`)));
       from = to;
@@ -136,16 +144,6 @@ class Reader {
     return isEscaped(this.#text, from, last) ? to : last;
   }
 
-  /**
-   * The index of the quote that ends the string whose rest begins at `from`. -1 if it is not before `limit`.
-   */
-  #endOfText(from: number, limit = this.#text.length): number {
-    let quote = this.#text.indexOf('"', from);
-    while (quote >= 0 && quote < limit && isEscaped(this.#text, from, quote))
-      quote = this.#text.indexOf('"', quote + 1);
-    return quote < limit ? quote : -1;
-  }
-
   /** The end of the value at `start`. -1 if it is missing or longer than a piece. */
   #endOfShort(start: number): number {
     const code = this.#text.charCodeAt(start);
@@ -154,7 +152,7 @@ class Reader {
     for (let at = start, depth = 0; at < limit; at++) {
       const each = this.#text.charCodeAt(at);
       if (each === QUOTE) {
-        at = this.#endOfText(at + 1, limit);
+        at = endOfString(this.#text, at, limit);
         if (at < 0) return -1;
       } else if (each === OPEN_LIST || each === OPEN_MAP) depth++;
       else if (each === CLOSE_LIST || each === CLOSE_MAP) depth--;

@@ -3,6 +3,7 @@
 // because those can quote a field, and the field can be a Secret's.
 import {
   answeredCause,
+  statusCauses,
   causeText,
   FAILURE_CAUSES,
   knownReason,
@@ -104,7 +105,7 @@ export function statusError(
 ): ApiError {
   const status = isRecord(body) ? body : {};
   const details = isRecord(status["details"]) ? status["details"] : {};
-  const causes = causesOf(details);
+  const causes = statusCauses(status).map(({ reason }) => knownReason(reason));
   const reason = knownReason(status["reason"]);
   const seconds = details["retryAfterSeconds"];
   const asked = typeof seconds === "number" && seconds > 0 ? seconds * 1000 : undefined;
@@ -190,12 +191,6 @@ function saysTooLarge(message: unknown): boolean {
     typeof message === "string" &&
     /too large resource version|resourceVersion.*too large/i.test(message)
   );
-}
-
-function causesOf({ causes }: Readonly<Record<string, unknown>>): readonly string[] {
-  return Array.isArray(causes)
-    ? causes.filter(isRecord).map(({ reason }) => knownReason(reason))
-    : [];
 }
 
 const CAUSE_OF_KIND: Partial<Record<ApiErrorKind, CauseWord>> = {

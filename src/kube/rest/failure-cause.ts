@@ -167,15 +167,23 @@ const FIELD =
   /^(?:type|immutable|(?:data|stringData)(?:\[(?:\.dockerconfigjson|\.dockercfg|tls\.crt|tls\.key|username|password|ssh-privatekey)\])?|metadata(?:\.(?:name|namespace|generateName|labels|annotations|ownerReferences|resourceVersion|uid|managedFields))?)/;
 const MOST_FIELDS = 5;
 
-/** ": data[tls.crt] FieldValueInvalid". */
-function fieldsOf(status: Readonly<Record<string, unknown>>): string {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The causes in the details of a Status. */
+export function statusCauses(status: Fields): readonly Fields[] {
   const details = isRecord(status["details"]) ? status["details"] : {};
-  const causes = Array.isArray(details["causes"]) ? details["causes"].filter(isRecord) : [];
-  const fields = causes.slice(0, MOST_FIELDS).flatMap(({ field, reason }) => {
-    const [path = ""] = typeof field === "string" ? (FIELD.exec(field) ?? []) : [];
-    const words = [path, knownReason(reason)].filter(Boolean);
-    return words.length > 0 ? [words.join(" ")] : [];
-  });
+  return Array.isArray(details["causes"]) ? details["causes"].filter(isRecord) : [];
+}
+
+/** ": data[tls.crt] FieldValueInvalid". */
+function fieldsOf(status: Fields): string {
+  const fields = statusCauses(status)
+    .slice(0, MOST_FIELDS)
+    .flatMap(({ field, reason }) => {
+      const [path = ""] = typeof field === "string" ? (FIELD.exec(field) ?? []) : [];
+      const words = [path, knownReason(reason)].filter(Boolean);
+      return words.length > 0 ? [words.join(" ")] : [];
+    });
   return fields.length > 0 ? `: ${[...new Set(fields)].join(", ")}` : "";
 }
 

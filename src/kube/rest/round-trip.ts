@@ -29,12 +29,50 @@ export function roundTrip(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
-  bounds: RoundTripBounds = {},
+  { mostBytes = LONGEST_ANSWER_BYTES, permitted, turn }: RoundTripBounds = {},
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(deadline, bounds, resolve, reject);
-    deadline.whenOver(() => gathering.abandon());
-    if (!deadline.over) dispatcher.dispatch(request, gathering);
+    let started: Dispatcher.DispatchController | undefined;
+    let status = 0;
+    let headers: IncomingHttpHeaders = {};
+    let length = 0;
+    const chunks: Buffer[] = [];
+    deadline.whenOver(() => {
+      const error = new Error("aborted");
+      started?.abort(error);
+      reject(error);
+    });
+    if (deadline.over) return;
+    dispatcher.dispatch(request, {
+      onRequestStart(controller) {
+        started = controller;
+        if (deadline.over) controller.abort(new Error("aborted"));
+        else if (permitted?.() === false)
+          controller.abort(new NotPermittedError("not permitted any more"));
+      },
+      onResponseStart(_controller, code, fields) {
+        [status, headers] = [code, fields];
+      },
+      onResponseData(controller, chunk) {
+        length += chunk.length;
+        const success = isSuccess(status);
+        if (length > (success ? mostBytes : LONGEST_REFUSAL_BYTES)) {
+          resolve({ status, headers, text: undefined });
+          controller.abort(new Error("longer than the limit"));
+          return;
+        }
+        chunks.push(chunk);
+        // A refusal takes no turn. Its request may be sent again and must not hold a turn while it waits.
+        if (!turn || !success || length <= LARGE_ANSWER_BYTES) return;
+        if (!turn.take(() => controller.resume())) controller.pause();
+      },
+      onResponseEnd() {
+        const [only, ...more] = chunks;
+        const whole = more.length > 0 ? Buffer.concat(chunks, length) : only;
+        resolve({ status, headers, text: whole?.toString("utf8") ?? "" });
+      },
+      onResponseError: (_controller, error) => reject(error),
+    });
   });
 }
 
@@ -51,78 +89,4 @@ export async function openStream(
   const { statusCode: status, headers, body } = await dispatcher.request({ ...request, signal });
   const text = isSuccess(status) ? undefined : await readText(body, LONGEST_REFUSAL_BYTES);
   return { status, headers, text, body };
-}
-
-class Gathering implements Dispatcher.DispatchHandler {
-  readonly #deadline: Deadline;
-  readonly #bounds: RoundTripBounds;
-  readonly #resolve: (answer: HttpResponse) => void;
-  readonly #reject: (error: Error) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
-
-  constructor(
-    deadline: Deadline,
-    bounds: RoundTripBounds,
-    resolve: (answer: HttpResponse) => void,
-    reject: (error: Error) => void,
-  ) {
-    this.#deadline = deadline;
-    this.#bounds = bounds;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  abandon(): void {
-    const error = new Error("aborted");
-    this.#controller?.abort(error);
-    this.#reject(error);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#deadline.over) controller.abort(new Error("aborted"));
-    else if (this.#bounds.permitted?.() === false)
-      controller.abort(new NotPermittedError("not permitted any more"));
-  }
-
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#length += chunk.length;
-    const { mostBytes = LONGEST_ANSWER_BYTES } = this.#bounds;
-    const success = isSuccess(this.#status);
-    const longest = success ? mostBytes : LONGEST_REFUSAL_BYTES;
-    if (this.#length <= longest) {
-      this.#chunks.push(chunk);
-      const { turn } = this.#bounds;
-      // A refusal takes no turn. Its request may be sent again and must not hold a turn while it waits.
-      if (!turn || !success || this.#length <= LARGE_ANSWER_BYTES) return;
-      if (!turn.take(() => controller.resume())) controller.pause();
-      return;
-    }
-    this.#resolve({ status: this.#status, headers: this.#headers, text: undefined });
-    controller.abort(new Error("longer than the limit"));
-  }
-
-  onResponseEnd(): void {
-    const [only, ...more] = this.#chunks;
-    const whole = more.length > 0 ? Buffer.concat(this.#chunks, this.#length) : only;
-    const text = whole?.toString("utf8") ?? "";
-    this.#resolve({ status: this.#status, headers: this.#headers, text });
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#reject(error);
-  }
 }
