@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settle } from "../../support/time/fake-clock.ts";
-import { item, recorder, setup } from "../../support/kube/informer-setup.ts";
+import { FIRST_WAIT, item, recorder, setup } from "../../support/kube/informer-setup.ts";
 import type { Item } from "../../support/kube/informer-setup.ts";
 import { added, deleted, failed, mark, modified, raw } from "../../support/kube/scripted-api.ts";
 import type { KubeObject } from "../../../src/kube/rest/resource.ts";
-
-// The first wait with chance at one half.
-const FIRST_WAIT = 1200;
 
 test("IN-05 handlers hear adds, updates with the old object, and deletes with the last state", async (t) => {
   const { filled, heard, shown } = setup(t);
@@ -59,13 +56,11 @@ test("IN-06 a handler finds the store and its indices as the event left them", a
 });
 
 test("IN-08 deleted and made again while away is one update, and the handler sees both UIDs", async (t) => {
-  const { api, clock, filled, informer } = setup(t);
+  const { filled, informer, relisted } = setup(t);
   const uids: string[] = [];
   informer.addHandler({ update: (old, object) => void uids.push(`${old.uid} ${object.uid}`) });
   const watch = await filled(2, raw("x", 1, { uid: "one" }));
-  await watch.send(failed(410, "Expired"));
-  await clock.advance(FIRST_WAIT);
-  await (await api.next("stream")).send(added(raw("x", 8, { uid: "two" })), mark(9));
+  await (await relisted(watch)).send(added(raw("x", 8, { uid: "two" })), mark(9));
   assert.deepEqual(uids, ["one two"]);
 });
 
@@ -145,7 +140,7 @@ test("IN-17 L14 what a relist no longer has is deleted with its last known state
 });
 
 test("IN-18 no handler sees half a relist", async (t) => {
-  const { api, clock, filled, informer } = setup(t);
+  const { filled, informer, relisted } = setup(t);
   const seen = new Set<string>();
   const look = (): void =>
     void seen.add(
@@ -158,9 +153,7 @@ test("IN-18 no handler sees half a relist", async (t) => {
   const watch = await filled(3, raw("a", 1), raw("b", 2));
   informer.addHandler({ add: look, update: look, delete: look });
   seen.clear();
-  await watch.send(failed(410, "Expired"));
-  await clock.advance(FIRST_WAIT);
-  await (await api.next("stream")).send(added(raw("b", 5)), added(raw("c", 6)), mark(10));
+  await (await relisted(watch)).send(added(raw("b", 5)), added(raw("c", 6)), mark(10));
   assert.deepEqual([...seen], ["b,c"]);
 });
 
@@ -249,14 +242,12 @@ test("IN-41 a transform that throws drops that event, and fails a whole list", a
     if (object.metadata.resourceVersion === "7") throw new Error("cannot read this");
     return item(object);
   };
-  const { api, clock, filled, shown, errors, restarts } = setup(t, { transform: poison });
+  const { filled, shown, errors, restarts, relisted } = setup(t, { transform: poison });
   const watch = await filled(2, raw("x", 1));
   await watch.send(modified(raw("x", 7)), added(raw("y", 8)));
   assert.deepEqual(shown(), ["x@1", "y@8"]);
   assert.deepEqual(restarts, ["event dropped"]);
-  await watch.send(failed(410, "Expired"));
-  await clock.advance(FIRST_WAIT);
-  await (await api.next("stream")).send(added(raw("z", 7)), mark(9));
+  await (await relisted(watch)).send(added(raw("z", 7)), mark(9));
   assert.deepEqual(shown(), ["x@1", "y@8"], "the list changed nothing");
   assert.deepEqual(
     errors.map((error) => error.message),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settle } from "../../support/time/fake-clock.ts";
-import { item, setup } from "../../support/kube/informer-setup.ts";
+import { FIRST_WAIT, item, setup } from "../../support/kube/informer-setup.ts";
 import type { Setup } from "../../support/kube/informer-setup.ts";
 import {
   added,
@@ -17,8 +17,6 @@ import type { Exchange } from "../../support/kube/scripted-api.ts";
 
 const REFUSED = { kind: "unavailable", reason: "ECONNREFUSED" } as const;
 const THROTTLED = { kind: "throttled", status: 429, reason: "TooManyRequests" } as const;
-// The first wait with chance at one half: 800 ms and half of that again.
-const FIRST_WAIT = 1200;
 
 test("RF-50 the first list is a stream that asks for the most recent state, bookmarks and a time limit", async (t) => {
   const { api, informer } = setup(t, { labelSelector: "a=b", fieldSelector: "type!=c" });
@@ -167,9 +165,8 @@ test("RF-55 neither 8 MiB nor 1,000 objects within 30 s: listed in pages", async
 });
 
 test("RF-03 RF-05 pages of 500, the version of the first, only the token with the rest", async (t) => {
-  const { api, informer, shown } = setup(t, { labelSelector: "a=b" });
-  informer.start();
-  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  const { api, shown, listing } = setup(t, { labelSelector: "a=b" });
+  await listing();
   const first = await api.next("list");
   assert.deepEqual(first.request.query, {
     labelSelector: "a=b",
@@ -189,9 +186,8 @@ test("RF-03 RF-05 pages of 500, the version of the first, only the token with th
 });
 
 test("a page of more bytes than a process has room for is asked for again with fewer objects", async (t) => {
-  const { api, informer, shown } = setup(t);
-  informer.start();
-  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  const { api, shown, listing } = setup(t);
+  await listing();
   const large = { kind: "malformed", status: 200, reason: "ResponseTooLong" } as const;
   for (const limit of [500, 63]) {
     const page = await api.next("list");
@@ -213,9 +209,8 @@ test("a page of more bytes than a process has room for is asked for again with f
 });
 
 test("RF-06 a page that expires drops the pages so far and begins with the first again", async (t) => {
-  const { api, informer, shown } = setup(t);
-  informer.start();
-  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  const { api, shown, listing } = setup(t);
+  await listing();
   (await api.next("list")).reply(listOf(5, [raw("old", 1)], "token"));
   (await api.next("list")).fail({ kind: "gone", status: 410, reason: "Expired" });
   const first = await api.next("list");
@@ -230,10 +225,9 @@ test("RF-06 a page that expires drops the pages so far and begins with the first
 });
 
 test("RF-06 where pages expire again and again the list is given up, and begun anew after a wait", async (t) => {
-  const { api, clock, informer, shown } = setup(t);
+  const { api, clock, shown, listing } = setup(t);
   const gone = { kind: "gone", status: 410, reason: "Expired" } as const;
-  informer.start();
-  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  await listing();
   // Three, and three more at once: the first 410 since the server was last well is no reason to wait.
   for (let begun = 0; begun < 6; begun++) {
     const first = await api.next("list");
@@ -289,9 +283,8 @@ test("RF-10 L3 a 200 answer that is no list changes nothing in the store", async
 });
 
 test("RF-08 stop during a list returns without touching the store", async (t) => {
-  const { api, informer, shown } = setup(t);
-  informer.start();
-  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  const { api, informer, shown, listing } = setup(t);
+  await listing();
   const list = await api.next("list");
   const stopped = informer.stop();
   list.reply(listOf(5, [raw("x", 1)]));
@@ -313,10 +306,8 @@ test("RF-20 watches last between 200 and 270 s", async (t) => {
 });
 
 test("RF-21 a refused connection, a reset and a 429 at opening are waited out without a list", async (t) => {
-  const { api, clock, filled, shown } = setup(t);
-  const stream = await filled(5, raw("x", 1));
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended, shown } = setup(t);
+  await ended(5, raw("x", 1));
   const refusals = [REFUSED, THROTTLED, REFUSED, { ...REFUSED, reason: "ECONNRESET" }, THROTTLED];
   for (const [at, refusal] of refusals.entries()) {
     const watch = await api.next("watch");
@@ -338,10 +329,8 @@ for (const [details, kind] of [
   [{ kind: "forbidden", status: 403, reason: "Forbidden" }, "watch"],
 ] as const)
   test(`RF-21 RF-25 L1 W4 after ${details.status} ${details.kind} at opening comes a wait, then a ${kind}, for ever`, async (t) => {
-    const { api, clock, filled, errors, shown } = setup(t);
-    const stream = await filled(5, raw("x", 1));
-    await clock.advance(5000);
-    await stream.end();
+    const { api, clock, ended, errors, shown } = setup(t);
+    await ended(5, raw("x", 1));
     (await api.next("watch")).fail(details);
     await settle();
     assert.equal(api.waiting, 0, "the wait comes first");
@@ -371,10 +360,8 @@ test("RF-22 a watch that ended cleanly is opened again at once from the last ver
 });
 
 test("RF-23 a watch that ends within a second without an event is followed by a wait and a list", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5, raw("x", 1));
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended } = setup(t);
+  await ended(5, raw("x", 1));
   await (await api.next("watch")).end();
   await settle();
   assert.equal(api.waiting, 0);
@@ -383,10 +370,8 @@ test("RF-23 a watch that ends within a second without an event is followed by a 
 });
 
 test("L9 a server that sends one event and closes is not dialled in a tight loop", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended } = setup(t);
+  await ended(5);
   const before = api.seen.length;
   for (let round = 0; round < 50; round++) {
     const watch = await api.next("watch");
@@ -476,10 +461,8 @@ test("W7 a line longer than 32 MiB ends the round", async (t) => {
 });
 
 test("RF-28 every stream is closed, however it ended", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, ended } = setup(t);
+  const stream = await ended(5);
   const watch = await api.next("watch");
   watch.accept();
   await settle();
@@ -502,10 +485,8 @@ test("RF-30 while the server is away the store and hasSynced stay as they are", 
 });
 
 test("RF-31 the error hook is called once for each failed round and not for a clean end", async (t) => {
-  const { api, clock, filled, errors, restarts } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended, errors, restarts } = setup(t);
+  await ended(5);
   const watch = await api.next("watch");
   watch.accept();
   await settle();
@@ -665,10 +646,8 @@ test("RF-36 what a server refuses while it starts is asked for again within a se
 });
 
 test("RF-25 RF-36 a 410 at opening lists again at once", async (t) => {
-  const { api, clock, filled, shown } = setup(t);
-  const stream = await filled(5, raw("x", 1));
-  await clock.advance(5000);
-  await stream.end();
+  const { api, ended, shown } = setup(t);
+  await ended(5, raw("x", 1));
   (await api.next("watch")).fail({ kind: "gone", status: 410, reason: "Expired" });
   await (await api.next("stream")).send(added(raw("y", 6)), mark(7));
   assert.deepEqual(shown(), ["y@6"]);
@@ -709,10 +688,8 @@ test("L8 RF-36 a first 410 lists again at once, the next only after a wait that 
 });
 
 test("RF-37 L19 Retry-After is honoured when it is longer than our own wait", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended } = setup(t);
+  await ended(5);
   (await api.next("watch")).fail({ ...THROTTLED, retryAfterMs: 17_000 });
   await clock.advance(16_999);
   assert.equal(api.waiting, 0);
@@ -728,10 +705,8 @@ const MAINTENANCE = {
 } as const;
 
 test("C7 after a 503 that asks for an hour, any request that succeeds ends the wait", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended } = setup(t);
+  await ended(5);
   (await api.next("watch")).fail(MAINTENANCE);
   await clock.advance(100);
   assert.equal(api.waiting, 0);
@@ -740,10 +715,8 @@ test("C7 after a 503 that asks for an hour, any request that succeeds ends the w
 });
 
 test("C7 a 503 that asks for an hour is waited for 30 s at most, and a path that is always refused is not dialled more often", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended } = setup(t);
+  await ended(5);
   for (let round = 0; round < 3; round++) {
     (await api.next("watch")).fail(MAINTENANCE);
     await clock.advance(1);
@@ -759,10 +732,8 @@ test("C7 a 503 that asks for an hour is waited for 30 s at most, and a path that
 });
 
 test("C7 a 429 that asks for an hour is waited for five minutes at most", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, clock, ended } = setup(t);
+  await ended(5);
   (await api.next("watch")).fail({ ...THROTTLED, retryAfterMs: 3_600_000 });
   await clock.advance(299_999);
   assert.equal(api.waiting, 0);
@@ -829,9 +800,8 @@ test("RF-42 L4 L5 W6 stop at any point leaves no request, no timer, and nothing 
       await stream.end();
       await api.next("watch");
     },
-    "in a list of pages": async ({ api, informer }) => {
-      informer.start();
-      (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+    "in a list of pages": async ({ api, listing }) => {
+      await listing();
       await api.next("list");
     },
   };
@@ -878,10 +848,8 @@ test("RF-32 an object that cannot be read from storage ends the round, and the l
 });
 
 test("L12 bookmarks are asked for in every watch", async (t) => {
-  const { api, clock, filled } = setup(t);
-  const stream = await filled(5);
-  await clock.advance(5000);
-  await stream.end();
+  const { api, ended } = setup(t);
+  await ended(5);
   assert.equal((await api.next("watch")).query("allowWatchBookmarks"), "true");
 });
 

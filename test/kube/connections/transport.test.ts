@@ -18,6 +18,7 @@ import type { Certificate } from "../../support/api-server/certificates.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
 import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 import { folderOf } from "../../support/programs/folder.ts";
 
 const get: ApiRequest = { method: "GET", path: "/version", what: "get version" };
@@ -63,9 +64,7 @@ function client(
   cluster: Partial<Cluster>,
   clock = new FakeClock(),
 ): ApiClient {
-  const made = createClient(kubeConfigFor(server, {}, cluster), { clock, userAgent: "test" });
-  t.after(() => made.close());
-  return made;
+  return clientFor(t, kubeConfigFor(server, {}, cluster), { clock });
 }
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>

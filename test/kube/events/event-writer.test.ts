@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
 import { watched } from "../../support/kube/queue-takers.ts";
@@ -13,7 +12,7 @@ import {
   recording,
 } from "../../support/kube/event-server.ts";
 import { answer, bodyOf, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 import { createEventClient } from "../../../src/kube/events/event-writer.ts";
 
 test("EV-01 recording does not wait: nothing is sent before the caller has gone on", async () => {
@@ -218,8 +217,7 @@ async function overHttp(t: TestContext): Promise<{ recorder: EventRecorder; seen
       answer(response, 200, body);
     });
   });
-  const api = createClient(kubeConfigFor(server.url), { clock: systemClock, userAgent: "test" });
-  t.after(() => api.close());
+  const api = clientFor(t, server.url);
   const reporter = { controller: "secretcast", instance: "pod-1" };
   const recorder = new EventRecorder({
     client: createEventClient(api),

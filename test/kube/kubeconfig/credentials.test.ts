@@ -12,11 +12,11 @@ import type { TLSSocket } from "node:tls";
 import { CredentialCache, CredentialsError } from "../../../src/kube/kubeconfig/credentials.ts";
 import type { Credentials } from "../../../src/kube/kubeconfig/credentials.ts";
 import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
 import { ONE, TWO } from "../../support/api-server/certificates.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { answer } from "../../support/api-server/http-server.ts";
 import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
 import { folderOf } from "../../support/programs/folder.ts";
 
@@ -51,8 +51,7 @@ test("a client certificate that is renewed in its files is shown within ten seco
   renew(ONE);
   const clock = new FakeClock();
   const config = kubeConfigFor(url, { certFile, keyFile }, { caData: base64(ONE.cert) });
-  const client = createClient(config, { clock, userAgent: "test" });
-  t.after(() => client.close());
+  const client = clientFor(t, config, { clock });
   const shown = () => client.request({ method: "GET", path: "/", what: "get version" });
   assert.deepEqual(await shown(), { shown: { CN: "one" } });
   renew(TWO);

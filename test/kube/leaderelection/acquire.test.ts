@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { microTime } from "../../../src/kube/leaderelection/lease-record.ts";
 import type { LeaseSpec } from "../../../src/kube/leaderelection/lease-record.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
-import { candidate } from "../../support/kube/candidate.ts";
+import { alone, candidate, election } from "../../support/kube/candidate.ts";
 import { LeaseServer } from "../../support/kube/lease-server.ts";
 
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
@@ -20,9 +20,7 @@ function other(clock: FakeClock, leaseDurationSeconds = 15): LeaseSpec {
 }
 
 test("LE-04 no Lease: it is created at once, with every field and our labels", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector, log } = candidate(clock, server, "me", { labels: { app: "x" } });
+  const { clock, server, elector, log } = alone({ labels: { app: "x" } });
   await clock.advance(0);
   assert.equal(elector.isLeader, true);
   const time = microTime(clock.now());
@@ -47,8 +45,7 @@ test("LE-01 times of the Lease have exactly six digits of a second", async () =>
 });
 
 test("LE-04 a Lease without a spec is taken", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(undefined);
   const { elector } = candidate(clock, server, "me");
   await clock.advance(0);
@@ -57,8 +54,7 @@ test("LE-04 a Lease without a spec is taken", async () => {
 });
 
 test("LE-04 an empty holder is taken at once, though renewed a moment ago", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put({ ...other(clock), holderIdentity: "" });
   const { elector } = candidate(clock, server, "me");
   await clock.advance(0);
@@ -66,8 +62,7 @@ test("LE-04 an empty holder is taken at once, though renewed a moment ago", asyn
 });
 
 test("LE-04 a live Lease of somebody else is left alone", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(other(clock));
   const { elector, log } = candidate(clock, server, "me");
   for (let renewals = 0; renewals < 10; renewals++) {
@@ -97,8 +92,7 @@ test("LE-04 who loses the race to take it over, or to create it, does not lead",
 });
 
 test("LE-05 a dead holder's Lease is taken after its own duration, watched from our first sight", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(other(clock, 3));
   const { elector } = candidate(clock, server, "me");
   await clock.advance(3000);
@@ -109,8 +103,7 @@ test("LE-05 a dead holder's Lease is taken after its own duration, watched from 
 
 test("LE-05 times in the record do not matter, neither old ones nor those of the future", async () => {
   for (const skewMs of [-3_600_000, 3_600_000]) {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
+    const { clock, server } = election();
     server.put({ ...other(clock), renewTime: microTime(clock.now() + skewMs) });
     const { elector } = candidate(clock, server, "me");
     await clock.advance(15_000);
@@ -121,8 +114,7 @@ test("LE-05 times in the record do not matter, neither old ones nor those of the
 });
 
 test("LE-05 a change of labels is no renewal", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(other(clock));
   const { elector } = candidate(clock, server, "me");
   for (let i = 0; i < 4; i++) {
@@ -134,8 +126,7 @@ test("LE-05 a change of labels is no renewal", async () => {
 });
 
 test("LE-05 a holder without a duration is given ours", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put({ holderIdentity: "other" });
   const { elector } = candidate(clock, server, "me");
   await clock.advance(14_000);
@@ -164,8 +155,7 @@ test("LE-03 tries are 2 s to 4.4 s apart, the first at once", async () => {
 });
 
 test("LE-08 a take-over counts a transition and sets a new acquire time", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(other(clock));
   const first = server.spec.acquireTime;
   candidate(clock, server, "me");
@@ -180,8 +170,7 @@ test("LE-08 a take-over counts a transition and sets a new acquire time", async 
 });
 
 test("LE-04 a Lease that names us already is ours: an answer may have been lost", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.loseAnswer("create");
   const { elector, errors } = candidate(clock, server, "me");
   await clock.advance(0);
@@ -193,8 +182,7 @@ test("LE-04 a Lease that names us already is ours: an answer may have been lost"
 });
 
 test("LE-04 an answer that is no Lease is a failed try, never a write without a version", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.lease = { metadata: { namespace: "ns", name: "lock" } };
   const { elector, errors } = candidate(clock, server, "me");
   await clock.advance(20_000);
@@ -204,8 +192,7 @@ test("LE-04 an answer that is no Lease is a failed try, never a write without a 
 });
 
 test("LE-30 fields and metadata that we do not know are kept on every update", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const foreign = { strategy: "OldestEmulationVersion", preferredHolder: "someone" };
   server.put({ holderIdentity: "", ...foreign }, { labels: { a: "b" }, uid: "u1" });
   const { cancel, result } = candidate(clock, server, "me");
@@ -222,8 +209,7 @@ test("LE-30 fields and metadata that we do not know are kept on every update", a
 });
 
 test("LE-09 a cancelled candidate that never led is told that it stopped, and wrote nothing", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(other(clock));
   const { cancel, log, result } = candidate(clock, server, "me");
   await clock.advance(1000);
@@ -235,8 +221,7 @@ test("LE-09 a cancelled candidate that never led is told that it stopped, and wr
 });
 
 test("LE-09 each new leader is told once", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put(other(clock));
   const { log } = candidate(clock, server, "me");
   await clock.advance(10_000);

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
 import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
 import { createLeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
 import type { Lease } from "../../../src/kube/leaderelection/lease-record.ts";
 import { answer, bodyOf, serve } from "../../support/api-server/http-server.ts";
 import type { TestServer } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 
 const MINE: Lease = { metadata: { namespace: "ns", name: "lock" }, spec: { holderIdentity: "me" } };
 
@@ -29,8 +27,7 @@ async function setup(t: TestContext): Promise<{ client: LeaseClient; server: Tes
       return answer(response, 200, stored);
     });
   });
-  const api = createClient(kubeConfigFor(server.url), { clock: systemClock, userAgent: "test" });
-  t.after(() => api.close());
+  const api = clientFor(t, server.url);
   return { client: createLeaseClient(api, "ns", "lock"), server };
 }
 

@@ -3,16 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeaseSpec } from "../../../src/kube/leaderelection/lease-record.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { candidate } from "../../support/kube/candidate.ts";
-import { LeaseServer } from "../../support/kube/lease-server.ts";
+import { alone, candidate, election } from "../../support/kube/candidate.ts";
 
 const MOST = 2 ** 31 - 1;
 const FUTURE = "2126-01-01T00:00:00.000000Z";
 
 test("LE-05 a record that would last for years is believed for a minute", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put({ holderIdentity: "nobody", leaseDurationSeconds: MOST, renewTime: FUTURE });
   const { elector } = candidate(clock, server, "me");
   await clock.advance(60_000);
@@ -24,9 +21,7 @@ test("LE-05 a record that would last for years is believed for a minute", async 
 
 test("LE-05 a live holder is not robbed, however long or short it says that its Lease lasts", async () => {
   for (const leaseDurationSeconds of [MOST, 0, -5, 15]) {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
-    const { elector } = candidate(clock, server, "me");
+    const { clock, server, elector } = alone();
     for (let at = 0; at < 60; at++) {
       server.put({ holderIdentity: "other", leaseDurationSeconds, renewTime: String(at) });
       await clock.advance(2000);
@@ -42,8 +37,7 @@ test("LE-08 take-overs that cannot be counted any further are counted anew", asy
     [-3, 0],
     [7, 8],
   ] as const) {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
+    const { clock, server } = election();
     server.put({ holderIdentity: "", leaseTransitions: before });
     const { elector } = candidate(clock, server, "me");
     await clock.advance(0);
@@ -64,9 +58,7 @@ const EDITS: Readonly<Record<string, LeaseSpec>> = {
 
 for (const [what, spec] of Object.entries(EDITS))
   test(`LE-06 a Lease edited under its leader, ${what}, is mended by the next renewal, and nobody else leads`, async () => {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
-    const { elector, result } = candidate(clock, server, "me");
+    const { clock, server, elector, result } = alone();
     const standby = candidate(clock, server, "standby", { retryPeriodMs: 3000 });
     await clock.advance(2000);
     server.put(spec);
@@ -81,8 +73,7 @@ for (const [what, spec] of Object.entries(EDITS))
   });
 
 test("LE-07 a Lease edited to name nobody who lives ends the lead at once, and a minute later somebody leads", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const leader = candidate(clock, server, "me");
   await clock.advance(2000);
   const standby = candidate(clock, server, "standby");
@@ -95,8 +86,7 @@ test("LE-07 a Lease edited to name nobody who lives ends the lead at once, and a
 });
 
 test("LE-04 of two candidates one makes the Lease that was deleted under their leader, and one leads", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const leader = candidate(clock, server, "me");
   await clock.advance(2000);
   const standby = candidate(clock, server, "standby");

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { candidate, untilAborted } from "../../support/kube/candidate.ts";
-import { LeaseServer } from "../../support/kube/lease-server.ts";
-
-type Setup = { readonly clock: FakeClock; readonly server: LeaseServer };
-
-function setup(): Setup {
-  return { clock: new FakeClock(), server: new LeaseServer() };
-}
+import { alone, candidate, election, leading, untilAborted } from "../../support/kube/candidate.ts";
 
 test("LE-11 a cancel frees the Lease: no holder, one second, transitions kept", async () => {
-  const { clock, server } = setup();
-  const { cancel, elector, log, result } = candidate(clock, server, "me");
+  const { clock, server, cancel, elector, log, result } = alone();
   await clock.advance(4000);
   cancel();
   assert.equal(await result.value(), "cancelled");
@@ -26,7 +17,7 @@ test("LE-11 a cancel frees the Lease: no holder, one second, transitions kept", 
 });
 
 test("LE-11 a stand-by takes over within 4.4 s of a release", async () => {
-  const { clock, server } = setup();
+  const { clock, server } = election();
   const first = candidate(clock, server, "first");
   await clock.advance(1000);
   const second = candidate(clock, server, "second");
@@ -38,9 +29,7 @@ test("LE-11 a stand-by takes over within 4.4 s of a release", async () => {
 });
 
 test("LE-11 a release that meets a conflict reads again and is tried again", async () => {
-  const { clock, server } = setup();
-  const { cancel, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { server, cancel, result } = await leading();
   server.afterGet = () => server.put(server.spec, { labels: { a: "b" } });
   cancel();
   assert.equal(await result.value(), "cancelled");
@@ -49,9 +38,7 @@ test("LE-11 a release that meets a conflict reads again and is tried again", asy
 });
 
 test("LE-11 a release that meets nothing but conflicts is given up after a few tries", async () => {
-  const { clock, server } = setup();
-  const { cancel, errors, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { server, cancel, errors, result } = await leading();
   server.fail("update", "conflict", 1000);
   const before = server.requests.length;
   cancel();
@@ -61,9 +48,7 @@ test("LE-11 a release that meets nothing but conflicts is given up after a few t
 });
 
 test("LE-11 nothing to release: the Lease is gone", async () => {
-  const { clock, server } = setup();
-  const { cancel, errors, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { server, cancel, errors, result } = await leading();
   server.lease = undefined;
   cancel();
   assert.equal(await result.value(), "cancelled");
@@ -73,9 +58,7 @@ test("LE-11 nothing to release: the Lease is gone", async () => {
 
 test("LE-11 a release whose requests hang ends within the renew deadline", async () => {
   for (const ignoreSignals of [false, true]) {
-    const { clock, server } = setup();
-    const { cancel, client, errors, result } = candidate(clock, server, "me");
-    await clock.advance(2000);
+    const { clock, server, cancel, client, errors, result } = await leading();
     Object.assign(client, { hang: true, ignoreSignals });
     cancel();
     await clock.advance(10_000);
@@ -87,9 +70,7 @@ test("LE-11 a release whose requests hang ends within the renew deadline", async
 });
 
 test("LE-11 an update that hangs while releasing ends within the renew deadline", async () => {
-  const { clock, server } = setup();
-  const { cancel, client, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, cancel, client, result } = await leading();
   server.afterGet = () => void (client.hang = true);
   cancel();
   await clock.advance(10_000);
@@ -98,18 +79,14 @@ test("LE-11 an update that hangs while releasing ends within the renew deadline"
 });
 
 test("LE-11 a release can be switched off", async () => {
-  const { clock, server } = setup();
-  const { cancel, result } = candidate(clock, server, "me", { releaseOnCancel: false });
-  await clock.advance(2000);
+  const { server, cancel, result } = await leading({ releaseOnCancel: false });
   cancel();
   assert.equal(await result.value(), "cancelled");
   assert.equal(server.holder, "me");
 });
 
 test("LE-11 a missed deadline releases nothing: the record runs out by itself", async () => {
-  const { clock, server } = setup();
-  const { result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, result } = await leading();
   server.fail("update", "server");
   await clock.advance(10_000);
   assert.equal(await result.value(), "lost");
@@ -118,9 +95,7 @@ test("LE-11 a missed deadline releases nothing: the record runs out by itself", 
 });
 
 test("LE-15 a release after a partition leaves the new leader's record as it is", async () => {
-  const { clock, server } = setup();
-  const { cancel, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { server, cancel, result } = await leading();
   server.put({ holderIdentity: "new leader", leaseDurationSeconds: 15 });
   const record = structuredClone(server.lease);
   cancel();
@@ -129,9 +104,7 @@ test("LE-15 a release after a partition leaves the new leader's record as it is"
 });
 
 test("LE-15 a new leader between the read and the write of a release is left alone", async () => {
-  const { clock, server } = setup();
-  const { cancel, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { server, cancel, result } = await leading();
   server.afterGet = () => server.put({ holderIdentity: "new leader", leaseDurationSeconds: 15 });
   cancel();
   assert.equal(await result.value(), "cancelled");
@@ -139,7 +112,7 @@ test("LE-15 a new leader between the read and the write of a release is left alo
 });
 
 test("LE-15 the Lease is renewed, not offered, until the work has ended", async () => {
-  const { clock, server } = setup();
+  const { clock, server } = election();
   const me = candidate(clock, server, "me", { windDownMs: 25_000 });
   await clock.advance(2000);
   const other = candidate(clock, server, "other");
@@ -157,9 +130,7 @@ test("LE-15 the Lease is renewed, not offered, until the work has ended", async 
 });
 
 test("LE-15 a lease lost while the work is ending is a loss, not a release", async () => {
-  const { clock, server } = setup();
-  const { cancel, result } = candidate(clock, server, "me", { windDownMs: 25_000 });
-  await clock.advance(2000);
+  const { clock, server, cancel, result } = await leading({ windDownMs: 25_000 });
   cancel();
   server.fail("any", "server");
   await clock.advance(10_000);
@@ -167,7 +138,7 @@ test("LE-15 a lease lost while the work is ending is a loss, not a release", asy
 });
 
 test("LE-15 a missed deadline aborts the work before anything else is asked of the server", async () => {
-  const { clock, server } = setup();
+  const { clock, server } = election();
   let requestsAtAbort = -1;
   const work = async (signal: AbortSignal): Promise<void> => {
     await untilAborted(signal);
@@ -183,7 +154,7 @@ test("LE-15 a missed deadline aborts the work before anything else is asked of t
 });
 
 test("LE-09 work that fails ends the run with its error, the Lease released", async () => {
-  const { clock, server } = setup();
+  const { clock, server } = election();
   const broken = new AbortController();
   const work = async (): Promise<void> => {
     await untilAborted(broken.signal);
@@ -199,7 +170,7 @@ test("LE-09 work that fails ends the run with its error, the Lease released", as
 });
 
 test("LE-09 work that answers a cancel with the signal's reason has not failed", async () => {
-  const { clock, server } = setup();
+  const { clock, server } = election();
   const work = async (signal: AbortSignal): Promise<void> => {
     await untilAborted(signal);
     signal.throwIfAborted();
@@ -212,8 +183,7 @@ test("LE-09 work that answers a cancel with the signal's reason has not failed",
 });
 
 test("LE-09 work that ends early goes on leading until the cancel", async () => {
-  const { clock, server } = setup();
-  const { cancel, elector, result } = candidate(clock, server, "me", { work: async () => {} });
+  const { clock, server, cancel, elector, result } = alone({ work: async () => {} });
   await clock.advance(60_000);
   assert.equal(elector.isLeader, true);
   cancel();
@@ -222,7 +192,7 @@ test("LE-09 work that ends early goes on leading until the cancel", async () => 
 });
 
 test("LE-11 a claim whose answer never came is released when the candidate is cancelled", async () => {
-  const { clock, server } = setup();
+  const { clock, server } = election();
   server.loseAnswer("create");
   const { cancel, result } = candidate(clock, server, "me");
   await clock.advance(0);

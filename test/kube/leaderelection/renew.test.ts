@@ -6,7 +6,7 @@ import type { Lease } from "../../../src/kube/leaderelection/lease-record.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { seeded } from "../../support/time/random.ts";
-import { candidate } from "../../support/kube/candidate.ts";
+import { alone, candidate, election, leading } from "../../support/kube/candidate.ts";
 import { LeaseServer } from "../../support/kube/lease-server.ts";
 
 /** A clock on which time can pass without any timer running, as when the event loop is held up. */
@@ -18,9 +18,7 @@ class StallingClock extends FakeClock {
 }
 
 test("LE-06 a renewal is one update every 2 s, without jitter", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector } = candidate(clock, server, "me");
+  const { clock, server, elector } = alone();
   await clock.advance(0);
   await clock.advance(1999);
   assert.deepEqual(server.requests, ["get", "create"]);
@@ -31,8 +29,7 @@ test("LE-06 a renewal is one update every 2 s, without jitter", async () => {
 });
 
 test("LE-06 a renewal of a Lease that is another by now is followed by a read and an update, and then by the short way", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   let slow = 0;
   const metrics = { leading: () => {}, slowPath: () => void slow++ };
   const { elector } = candidate(clock, server, "me", { metrics });
@@ -47,10 +44,7 @@ test("LE-06 a renewal of a Lease that is another by now is followed by a read an
 });
 
 test("LE-07 ten seconds without a renewal lose the lease, not a moment earlier", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector, log, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, elector, log, result } = await leading();
   server.fail("any", "server");
   await clock.advance(9999);
   assert.equal(elector.isLeader, true);
@@ -64,10 +58,7 @@ test("LE-07 ten seconds without a renewal lose the lease, not a moment earlier",
 });
 
 test("LE-07 an outage shorter than the deadline is survived", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, elector, result } = await leading();
   server.fail("any", "server");
   await clock.advance(9000);
   server.heal();
@@ -77,8 +68,7 @@ test("LE-07 an outage shorter than the deadline is survived", async () => {
 });
 
 test("LE-07 each try that goes through is told, a candidate's as a leader's, and no failed one", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const answers = { leader: 0, other: 0 };
   candidate(clock, server, "me", { onAnswer: () => void answers.leader++ });
   await clock.advance(0);
@@ -96,8 +86,7 @@ test("LE-07 each try that goes through is told, a candidate's as a leader's, and
 });
 
 test("LE-07 RF-36 the end of an outage, whoever finds it, is followed by a renewal at once", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const reachability = new Reachability(clock);
   const { elector } = candidate(clock, server, "me", { reachability });
   await clock.advance(2000);
@@ -112,10 +101,7 @@ test("LE-07 RF-36 the end of an outage, whoever finds it, is followed by a renew
 
 test("LE-07 requests that hang, even deaf to their signal, do not outlive the deadline", async () => {
   for (const ignoreSignals of [false, true]) {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
-    const { client, result } = candidate(clock, server, "me");
-    await clock.advance(2000);
+    const { clock, client, result } = await leading();
     Object.assign(client, { hang: true, ignoreSignals });
     await clock.advance(9999);
     assert.equal(await result.value(), "pending");
@@ -135,8 +121,7 @@ const FAILURES = [
 
 for (const [failure, share] of FAILURES)
   test(`LE-07 with ${share * 100} % of its requests failing (${failure}) a leader keeps its lease for an hour`, async () => {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
+    const { clock, server } = election();
     const answers = server.client();
     const chance = seeded(1);
     const some = async (verb: "get" | "update", request: () => Promise<Lease>): Promise<Lease> => {
@@ -159,10 +144,7 @@ for (const [failure, share] of FAILURES)
 
 test("LE-07 a renewal that failed is sent again as it was, a few times a second at most", async () => {
   for (const kind of ["throttled", "server", "network"]) {
-    const clock = new FakeClock();
-    const server = new LeaseServer();
-    const { elector } = candidate(clock, server, "me");
-    await clock.advance(2000);
+    const { clock, server, elector } = await leading();
     const before = server.requests.length;
     server.fail("any", kind);
     await clock.advance(6000);
@@ -176,20 +158,14 @@ test("LE-07 a renewal that failed is sent again as it was, a few times a second 
 });
 
 test("LE-07 of the renewals that fail one in a retry period is told", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { errors } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, errors } = await leading();
   server.fail("any", "server");
   await clock.advance(8000);
   assert.equal(errors.length, 4);
 });
 
 test("LE-06 LE-07 a renewal that was carried out without an answer is found by the next one", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, elector } = await leading();
   const before = server.requests.length;
   server.loseAnswer("update");
   await clock.advance(2500);
@@ -198,10 +174,7 @@ test("LE-06 LE-07 a renewal that was carried out without an answer is found by t
 });
 
 test("LE-07 a single hung request costs half the deadline, and the lease is kept", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { client, elector, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, client, elector, result } = await leading();
   client.hang = true;
   await clock.advance(2000);
   client.hang = false;
@@ -211,10 +184,7 @@ test("LE-07 a single hung request costs half the deadline, and the lease is kept
 });
 
 test("LE-07 a Lease that names somebody else is lost at once, and not taken back", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, elector, result } = await leading();
   server.put({ holderIdentity: "thief", leaseDurationSeconds: 1 });
   await clock.advance(2000);
   assert.equal(elector.isLeader, false);
@@ -224,10 +194,7 @@ test("LE-07 a Lease that names somebody else is lost at once, and not taken back
 });
 
 test("LE-07 a Lease deleted under us is made again", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, elector } = await leading();
   server.lease = undefined;
   await clock.advance(2000);
   assert.equal(server.holder, "me");
@@ -235,10 +202,7 @@ test("LE-07 a Lease deleted under us is made again", async () => {
 });
 
 test("LE-10 a loss aborts the work at once, waits for nothing, and cannot be run again", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector, log, result } = candidate(clock, server, "me", { windDownMs: 60_000 });
-  await clock.advance(2000);
+  const { clock, server, elector, log, result } = await leading({ windDownMs: 60_000 });
   server.fail("any", "server");
   await clock.advance(10_000);
   assert.equal(await result.value(), "lost");
@@ -268,8 +232,7 @@ test("LE-12 leading ends at the deadline by the monotonic clock, before any time
 });
 
 test("LE-12 a renewal counts from when it was sent, not from its answer", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const client = server.client();
   const { elector } = candidate(clock, server, "me", {
     client: {

@@ -2,17 +2,12 @@
 // no timer has run, and answers lie there unread. By then another may lead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { candidate } from "../../support/kube/candidate.ts";
-import { LeaseServer } from "../../support/kube/lease-server.ts";
+import { candidate, election, leading } from "../../support/kube/candidate.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { readFileSync } from "node:fs";
 
 test("LE-12 leading ends while the machine sleeps, which the monotonic clock does not count", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const { elector, result } = candidate(clock, server, "me");
-  await clock.advance(2000);
+  const { clock, server, elector, result } = await leading();
   clock.suspend(9999);
   assert.equal(elector.isLeader, true);
   clock.suspend(1);
@@ -25,8 +20,7 @@ test("LE-12 leading ends while the machine sleeps, which the monotonic clock doe
 });
 
 test("LE-12 a renewal whose answer was slept through is of no use", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   const client = server.client();
   let wake = (): void => undefined;
   const { elector, result } = candidate(clock, server, "me", {
@@ -49,8 +43,7 @@ test("LE-12 a renewal whose answer was slept through is of no use", async () => 
 });
 
 test("LE-05 a stand-by that slept still watches a Lease for as long as it lasts", async () => {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
+  const { clock, server } = election();
   server.put({ holderIdentity: "other", leaseDurationSeconds: 15 });
   const { elector } = candidate(clock, server, "me");
   await clock.advance(2000);

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../../src/kube/rest/client.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import type { ClientOptions } from "../../../src/kube/rest/client.ts";
 import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
@@ -12,7 +11,7 @@ import { FakeClock, settle } from "../../support/time/fake-clock.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { failure } from "../../support/kube/failure.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 import { createEventClient } from "../../../src/kube/events/event-writer.ts";
 
 type Refusal = { readonly seconds?: number; readonly inBody?: number };
@@ -44,12 +43,7 @@ async function open(t: TestContext, options: Partial<ClientOptions> = {}) {
     const details = inBody === undefined ? undefined : { retryAfterSeconds: inBody };
     return answer(response, 429, { reason: "TooManyRequests", details }, headers);
   });
-  const made = (): ApiClient => {
-    const config = kubeConfigFor(server.url);
-    const client = createClient(config, { clock, userAgent: "test", ...options });
-    t.after(() => client.close());
-    return client;
-  };
+  const made = (): ApiClient => clientFor(t, server.url, { clock, ...options });
   const refuse = async (client: ApiClient, refusal: Refusal): Promise<void> => {
     for (let n = 0; n < IN_A_ROW; n++) {
       refusals.push(refusal);
@@ -106,8 +100,7 @@ test("API-51 a 429 holds back nobody else while anything is taken", async (t) =>
       ? answer(response, 200, {})
       : answer(response, 429, {}, { "retry-after": "60" }),
   );
-  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
-  t.after(() => api.close());
+  const api = clientFor(t, server.url, { clock });
   for (let n = 0; n < 2 * IN_A_ROW; n++) {
     assert.equal((await failure(api.request(get))).retryAfterMs, 60_000);
     await api.request(get);
@@ -151,8 +144,7 @@ test("the longest pause asked for counts, and what is taken ends none", async (t
         : answer(response, 429, {}, { "retry-after": `${seconds}` }),
     );
   });
-  const client = createClient(kubeConfigFor(busy.url), { clock, userAgent: "test" });
-  t.after(() => client.close());
+  const client = clientFor(t, busy.url, { clock });
   const taken = client.request(get);
   await eventually("it arrived", () => slow.length === 1);
   const refused = Array.from({ length: IN_A_ROW }, () => failure(client.request(get)));
@@ -194,8 +186,7 @@ test("the wait counts against the request's time limit", async (t) => {
   const server = await serve(t, (_, response) => {
     if (++sent <= IN_A_ROW) answer(response, 429, {}, { "retry-after": "4" });
   });
-  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
-  t.after(() => api.close());
+  const api = clientFor(t, server.url, { clock });
   for (let n = 0; n < IN_A_ROW; n++) await failure(api.request(get));
   const work = failure(api.request({ ...get, timeoutMs: 5000 }));
   await clock.advance(4000);
@@ -230,8 +221,7 @@ test("a webhook's refusal is about its object, whatever code it chooses: nobody 
       { "retry-after": "60" },
     ),
   );
-  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
-  t.after(() => api.close());
+  const api = clientFor(t, server.url, { clock });
   const codes = [...Array.from({ length: IN_A_ROW }, () => 429), 401, 404, 409, 410, 500, 504];
   for (const chosen of codes) {
     code = chosen;

@@ -4,16 +4,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { inspect } from "node:util";
-import { createClient } from "../../../src/kube/rest/client.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import type { ClientOptions } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
 import type { User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
 import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { failure } from "../../support/kube/failure.ts";
 import { answer, bodyOf, serve } from "../../support/api-server/http-server.ts";
 import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 import { folderOf } from "../../support/programs/folder.ts";
 
 const HIDDEN = "aGlkZGVuLXZhbHVl";
@@ -24,13 +23,7 @@ function client(
   user: Partial<User> = {},
   options: Partial<ClientOptions> = {},
 ): ApiClient {
-  const made = createClient(kubeConfigFor(url, user), {
-    clock: systemClock,
-    userAgent: "secretcast/test",
-    ...options,
-  });
-  t.after(() => made.close());
-  return made;
+  return clientFor(t, kubeConfigFor(url, user), { userAgent: "secretcast/test", ...options });
 }
 
 const get: ApiRequest = {

@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
-import { createClient } from "../../../src/kube/rest/client.ts";
 import { LargeAnswers } from "../../../src/kube/rest/large-answers.ts";
 import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
 import { failure } from "../../support/kube/failure.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
@@ -27,11 +26,7 @@ async function slowServer(t: TestContext) {
     open.set(name, response);
   });
   const clock = new FakeClock();
-  const client = createClient(kubeConfigFor(server.url, { token: "t" }), {
-    clock,
-    userAgent: "test",
-  });
-  t.after(() => client.close());
+  const client = clientFor(t, server.url, { clock });
   const get = (name: string) =>
     client.request<{ readonly name: string }>({
       method: "GET",

@@ -4,13 +4,12 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { ServerResponse } from "node:http";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
 import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { failure } from "../../support/kube/failure.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 
 const read: ApiRequest = {
   method: "GET",
@@ -32,12 +31,7 @@ async function busy(t: TestContext) {
     else answer(response, 201, {});
   });
   const clock = new FakeClock();
-  const client = createClient(kubeConfigFor(server.url, { token: "t" }), {
-    clock,
-    userAgent: "test",
-    connections: 1,
-  });
-  t.after(() => client.close());
+  const client = clientFor(t, server.url, { clock, connections: 1 });
   const first = client.request(read).catch(() => undefined);
   await eventually("the read has arrived", () => held.length === 1);
   const free = async (): Promise<void> => {
@@ -79,11 +73,7 @@ test("LE-12 a write that may still begin when its connection is free is sent", a
 
 test("LE-12 the second try after a 401 asks again", async (t) => {
   const server = await serve(t, (_, response) => answer(response, 401, { reason: "Unauthorized" }));
-  const client = createClient(kubeConfigFor(server.url, { token: "t" }), {
-    clock: new FakeClock(),
-    userAgent: "test",
-  });
-  t.after(() => client.close());
+  const client = clientFor(t, server.url, { clock: new FakeClock() });
   let left = 1;
   const refused = await failure(client.request({ ...create, permitted: () => left-- > 0 }));
   assert.equal(refused.kind, "cancelled");

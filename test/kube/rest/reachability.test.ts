@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
 import { longestRetryMs, Reachability } from "../../../src/kube/rest/reachability.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { clientFor } from "../../support/kube/client-for.ts";
 
 function counted(): { clock: FakeClock; reachability: Reachability; woken: () => number } {
   const clock = new FakeClock();
@@ -75,16 +73,8 @@ test("RF-36 clients of one server share what they learn: a GET without answer, a
   const reachability = new Reachability(clock);
   let status = 200;
   const server = await serve(t, (_, response) => answer(response, status, {}));
-  const connect = (): ReturnType<typeof createClient> => {
-    const made = createClient(kubeConfigFor(server.url), {
-      clock: systemClock,
-      userAgent: "test",
-      reachability,
-    });
-    t.after(() => made.close());
-    return made;
-  };
-  const [one, other] = [connect(), connect()];
+  const one = clientFor(t, server.url, { reachability });
+  const other = clientFor(t, server.url, { reachability });
   const ask = (client: typeof one, method: "GET" | "POST"): Promise<unknown> =>
     client.request({ method, path: "/x", what: "ask" }).catch(() => undefined);
   const away = async (): Promise<boolean> => {

@@ -1,9 +1,11 @@
 // A candidate of a leader election in a test: its elector, its work, and what it was told.
 import { sleep } from "../../../src/kube/time/clock.ts";
 import { LeaderElector } from "../../../src/kube/leaderelection/leader-elector.ts";
-import type { LeaderElectorOptions } from "../../../src/kube/leaderelection/elector-options.ts";
-import type { LeaseClient } from "../../../src/kube/leaderelection/elector-options.ts";
-import type { FakeClock } from "../time/fake-clock.ts";
+import type {
+  LeaderElectorOptions,
+  LeaseClient,
+} from "../../../src/kube/leaderelection/elector-options.ts";
+import { FakeClock } from "../time/fake-clock.ts";
 import { LeaseServer } from "./lease-server.ts";
 import { watched } from "./queue-takers.ts";
 
@@ -52,6 +54,24 @@ export function candidate(
   const result = watched(run);
   const cancel = (): void => controller.abort(new Error("cancelled by the test"));
   return { elector, client, log, errors, cancel, result };
+}
+
+/** A clock, and an API server without a Lease. */
+export function election() {
+  return { clock: new FakeClock(), server: new LeaseServer() };
+}
+
+/** The only candidate of an election, which has just begun to run. */
+export function alone(options: CandidateOptions = {}) {
+  const { clock, server } = election();
+  return { clock, server, ...candidate(clock, server, "me", options) };
+}
+
+/** The only candidate, which leads by now and is about to renew. */
+export async function leading(options: CandidateOptions = {}) {
+  const made = alone(options);
+  await made.clock.advance(2000);
+  return made;
 }
 
 export function untilAborted(signal: AbortSignal): Promise<void> {

@@ -7,8 +7,11 @@ import type { InformerOptions } from "../../../src/kube/cache/informer-options.t
 import { SECRETS } from "../../../src/kube/rest/resource.ts";
 import type { KubeObject } from "../../../src/kube/rest/resource.ts";
 import { FakeClock } from "../time/fake-clock.ts";
-import { mark, added, ScriptedApi } from "./scripted-api.ts";
+import { mark, added, failed, ScriptedApi } from "./scripted-api.ts";
 import type { Exchange } from "./scripted-api.ts";
+
+/** The first wait with chance at one half: 800 ms and half of that again. */
+export const FIRST_WAIT = 1200;
 
 export type Item = {
   readonly namespace: string;
@@ -36,6 +39,12 @@ export type Setup = {
   readonly shown: () => readonly string[];
   /** Starts, and answers the first streaming list with these objects. */
   readonly filled: (version: number, ...objects: readonly KubeObject[]) => Promise<Exchange>;
+  /** The same, and five seconds later that watch has ended well, so that the next is asked for. */
+  readonly ended: Setup["filled"];
+  /** Ends a watch whose version is too old, and returns the streaming list that follows. */
+  readonly relisted: (watch: Exchange) => Promise<Exchange>;
+  /** Starts, and refuses the streaming list, so that one in pages is asked for. */
+  readonly listing: () => Promise<void>;
 };
 
 /** The informer is stopped, and checked for leaks, when the test ends. */
@@ -76,7 +85,23 @@ export function setup(t: TestContext, options: Partial<InformerOptions<Item>> = 
     await stream.send(...objects.map(added), mark(version));
     return stream;
   };
-  return { api, clock, informer, heard, errors, restarts, shown, filled };
+  const ended = async (version: number, ...objects: readonly KubeObject[]): Promise<Exchange> => {
+    const stream = await filled(version, ...objects);
+    await clock.advance(5000);
+    await stream.end();
+    return stream;
+  };
+  const relisted = async (watch: Exchange): Promise<Exchange> => {
+    await watch.send(failed(410, "Expired"));
+    await clock.advance(FIRST_WAIT);
+    return api.next("stream");
+  };
+  const listing = async (): Promise<void> => {
+    informer.start();
+    (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  };
+  const answers = { filled, ended, relisted, listing };
+  return { api, clock, informer, heard, errors, restarts, shown, ...answers };
 }
 
 export function recorder(heard: string[]): EventHandler<Item> {
