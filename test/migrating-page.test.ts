@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
+import { pluralOf } from "../src/migrate/oldtools/old-objects.ts";
 import { OLD_TOOLS } from "../src/migrate/oldtools/old-tool.ts";
 import { OLD_TOOL } from "../src/migrate/oldtools/old-tools.ts";
 import type { ApiClient } from "../src/kube/rest/api-client.ts";
@@ -264,7 +265,8 @@ async function load(t: TestContext, tool: Tool, small: Small): Promise<Loaded> {
   const proxy = await startFaultProxy(t, { url: sandbox.url });
   const loaded = { kubeconfig: "", customs: small.customs ?? [] };
   proxy.rule = ({ path }) => {
-    const resource = OLD_TOOL[tool].resources.find(({ plural }) => path.endsWith(`/${plural}`));
+    const { resources } = OLD_TOOL[tool];
+    const resource = resources.find((one) => path.endsWith(`/${pluralOf(one)}`));
     if (!resource) return undefined;
     const { group, versions, kind } = resource;
     const items = loaded.customs.filter((one) => one.kind === kind);

@@ -12,8 +12,7 @@ import {
 import type { Migration, MovedCopy } from "../moves/migration.ts";
 import { rawSource, readMoved, type MovedContent } from "../moves/moved-content.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
-import { objectTitle } from "../oldtools/copied-kinds.ts";
-import type { OldObject } from "../oldtools/old-objects.ts";
+import { objectTitle, type OldObject } from "../oldtools/old-objects.ts";
 import { refText } from "../../text/names.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Digest } from "../../controller/model/secret-data.ts";
@@ -51,21 +50,31 @@ const ASK_EVERY = 200;
 
 export async function carryOut(migration: Migration, writer: MoveWriter): Promise<MoveResult> {
   const written = { sources: 0, namespaces: 0, copies: 0 };
-  const failures: string[] = [];
   const contents = new Map<MovedSource, MovedContent>();
   const copies = migration.copies.filter((copy) => isToAdopt(copy, writer.adoptDrifted));
-  const queue = new WriteQueue(writer, failures);
-  const total = migration.sources.length + migration.namespaces.length + copies.length;
-  queue.expect(total);
+  const { sources, namespaces, list } = migration;
+  const queue = new WriteQueue(writer, sources.length + namespaces.length + copies.length);
+  const keep = (source: MovedSource, raw: unknown): void => {
+    const terms = { kind: source.place.kind, entry: source.entry };
+    if (raw !== undefined) contents.set(source, readMoved(raw, writer, terms));
+  };
 
-  await queue.each(migration.sources, async (source) => {
+  await queue.each(sources, async (source) => {
     const request = sourceRequest(source);
-    const raw = request ? await queue.send(request) : presentOf(source);
-    if (request && raw !== undefined) written.sources++;
-    if (raw !== undefined) contents.set(source, readMoved(raw, writer, termsOf(source)));
+    const stored = request && (await queue.send(request));
+    if (stored !== undefined) written.sources++;
+    // A source that was written by an earlier run.
+    keep(source, source.write === "none" ? presentOf(source) : stored);
   });
-  written.sources += await enter(migration, writer, queue, contents);
-  await queue.each(migration.namespaces, async (namespace) => {
+  // All entries at once and before their copies. A copy without an entry in the list would be deleted.
+  const entering = sources.filter(({ write }) => write === "enter");
+  const entries = entering.flatMap(({ entry }) => entry ?? []);
+  const entry = list && listRequest(list, entries);
+  if (entry && (await queue.send(entry)) !== undefined) {
+    written.sources += entering.length;
+    for (const source of entering) keep(source, presentOf(source));
+  }
+  await queue.each(namespaces, async (namespace) => {
     const request = namespaceRequest(namespace);
     if (request && (await queue.send(request)) !== undefined) written.namespaces++;
   });
@@ -73,13 +82,12 @@ export async function carryOut(migration: Migration, writer: MoveWriter): Promis
     const content = copy.moved && contents.get(copy.moved);
     const request = content && copyRequest(migration.tool, copy, content);
     if (!request) {
-      failures.push(`${objectTitle(copy.object)}: not adopted, its source was not written`);
+      queue.failed(`${objectTitle(copy.object)}: not adopted, its source was not written`);
     } else if ((await queue.send(request)) !== undefined) {
       written.copies++;
     }
   });
-  if (queue.stopped !== undefined) failures.unshift(queue.stopped);
-  return { written, failures };
+  return { written, failures: queue.failures };
 }
 
 /** Resolves with what was not written, and why. */
@@ -87,12 +95,9 @@ export async function sendAll(
   requests: readonly MoveRequest[],
   sender: RequestSender,
 ): Promise<readonly string[]> {
-  const failures: string[] = [];
-  const queue = new WriteQueue(sender, failures);
-  queue.expect(requests.length);
+  const queue = new WriteQueue(sender, requests.length);
   await queue.each(requests, async (request) => void (await queue.send(request)));
-  if (queue.stopped !== undefined) failures.unshift(queue.stopped);
-  return failures;
+  return queue.failures;
 }
 
 /** Whether the copy certainly belongs to the old tool, or the user named it. */
@@ -113,62 +118,41 @@ export function namedCopy(object: OldObject): string {
   return object.kind === "ConfigMap" ? `configmap/${refText(object)}` : refText(object);
 }
 
-function termsOf({ place: { kind }, entry }: MovedSource): Parameters<typeof readMoved>[2] {
-  return { kind, entry };
-}
-
-// Writes all entries at once and before their copies. A copy without an entry in the list would be deleted.
-async function enter(
-  { sources, list }: Migration,
-  writer: MoveWriter,
-  queue: WriteQueue,
-  contents: Map<MovedSource, MovedContent>,
-): Promise<number> {
-  const entering = sources.filter(({ write }) => write === "enter");
-  const entries = entering.flatMap(({ entry }) => (entry ? [entry] : []));
-  const request = list && listRequest(list, entries);
-  if (!request || (await queue.send(request)) === undefined) return 0;
-  for (const source of entering) {
-    const { place, object, content } = source;
-    if (!content) continue;
-    const raw = rawSource(place, object, content, {});
-    contents.set(source, readMoved(raw, writer, termsOf(source)));
-  }
-  return entering.length;
-}
-
-// A source that was written by an earlier run.
-function presentOf({ write, object, content, place }: MovedSource): unknown {
-  if (write !== "none" || !object || !content) return undefined;
-  return rawSource(place, object, content, {});
+function presentOf({ object, content, place }: MovedSource): unknown {
+  return object && content && rawSource(place, object, content, {});
 }
 
 const RESOURCES = { Secret: SECRETS, Namespace: NAMESPACES, ConfigMap: CONFIG_MAPS } as const;
 
 class WriteQueue {
   readonly #writer: RequestSender;
-  readonly #failures: string[];
+  readonly #total: number;
+  readonly #failures: string[] = [];
   #done = 0;
-  #total = 0;
   #sinceAsked = ASK_EVERY;
   #asked: Promise<string | undefined> = Promise.resolve(undefined);
   /** Why writing has stopped. */
-  stopped: string | undefined;
+  #stopped: string | undefined;
 
-  constructor(writer: RequestSender, failures: string[]) {
+  constructor(writer: RequestSender, total: number) {
     this.#writer = writer;
-    this.#failures = failures;
+    this.#total = total;
   }
 
-  expect(total: number): void {
-    this.#total = total;
+  /** What was not written, and why. */
+  get failures(): readonly string[] {
+    return this.#stopped === undefined ? this.#failures : [this.#stopped, ...this.#failures];
+  }
+
+  failed(why: string): void {
+    this.#failures.push(why);
   }
 
   async each<T>(items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
     const left = items.values();
     const worker = async (): Promise<void> => {
       for (const item of left) {
-        if (this.stopped !== undefined) return;
+        if (this.#stopped !== undefined) return;
         await write(item);
         this.#writer.onProgress(++this.#done, this.#total);
       }
@@ -192,22 +176,22 @@ class WriteQueue {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#failures.push(failureText(what, error));
-      if (error.kind === "cancelled") this.stopped = "stopped: run it again to go on";
+      if (error.kind === "cancelled") this.#stopped = "stopped: run it again to go on";
       return undefined;
     }
   }
 
   async #isStopped(): Promise<boolean> {
     const { signal, obstacle } = this.#writer;
-    if (signal.aborted) this.stopped ??= "stopped: run it again to go on";
-    if (this.stopped !== undefined) return true;
+    if (signal.aborted) this.#stopped ??= "stopped: run it again to go on";
+    if (this.#stopped !== undefined) return true;
     if (++this.#sinceAsked > ASK_EVERY) {
       this.#sinceAsked = 0;
       this.#asked = obstacle();
     }
     // Concurrent callers wait for the same answer.
-    this.stopped ??= await this.#asked;
-    return this.stopped !== undefined;
+    this.#stopped ??= await this.#asked;
+    return this.#stopped !== undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { UsageError } from "../../controller/settings/config.ts";
 import { isNamespaceName, parseRef } from "../../text/names.ts";
 import { OLD_TOOLS, RETIRED_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
 import { OLD_TOOL } from "../oldtools/old-tools.ts";
+import type { Program } from "../../run/program-context.ts";
 import { lastText, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
 import { contradiction } from "../../inspect/cluster/judged-cluster.ts";
 
@@ -58,4 +59,19 @@ export function readWish(given: Given): MoveWish {
     oldArgs: lastText(given, "old-args"),
     newSourcesIn,
   };
+}
+
+/** Requires consent before anything is written: from the user at the terminal, or with --yes. */
+export async function agree(what: string, { yes }: MoveWish, program: Program): Promise<void> {
+  if (yes) return;
+  const { stdin, stdout, stderr } = program;
+  if (!stdin || stdout.isTTY !== true) {
+    throw new UsageError(`nobody can be asked here whether to ${what}: --yes says so`);
+  }
+  stderr.write(`${what}? [y/N] `);
+  for await (const chunk of stdin) {
+    if (/^y(es)?$/i.test(Buffer.from(chunk).toString().trim())) return;
+    break;
+  }
+  throw new UsageError("nothing was written");
 }

@@ -1,11 +1,10 @@
 // Finds the workloads that run the old tool: the settings that they pass, and whether one of them can still
 // write. A CronJob counts as running between its Pods.
 import { isDeepStrictEqual } from "node:util";
-import { allListed, orRefused, type Reading } from "./read-old-cluster.ts";
+import { orRefused, type Reading } from "./read-old-cluster.ts";
 import { fields, objectsIn, textsOf, type RawFields } from "../oldtools/old-objects.ts";
 import type { OldContainer } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
 import type { KubeObject, Resource } from "../../kube/rest/resource.ts";
 
 const APPS = { group: "apps", version: "v1" } as const;
@@ -84,43 +83,29 @@ function containerOf(container: RawFields): OldContainer {
   };
 }
 
-/**
- * "Pod NAMESPACE/NAME" that runs the tool, or "CronJob NAMESPACE/NAME" that is not suspended. Undefined
- * when neither exists. Throws an ApiError where Pods or CronJobs may not be listed.
- */
-export async function runningWorkload(
-  { images }: OldTool,
-  reading: Reading,
-): Promise<string | undefined> {
+/** `title`: "Pod NAMESPACE/NAME" that runs the tool, or "CronJob NAMESPACE/NAME" that is not suspended. */
+export type Running =
+  | { readonly kind: "none" }
+  | { readonly kind: "runs"; readonly title: string }
+  /** Pods or CronJobs may not be listed. */
+  | { readonly kind: "unknown" };
+
+export async function runningWorkload({ images }: OldTool, reading: Reading): Promise<Running> {
   const live = "status.phase!=Succeeded,status.phase!=Failed";
-  const pods = await listedOrNone({ resource: PODS, fieldSelector: live }, reading);
-  const jobs = await listedOrNone({ resource: CRON_JOBS }, reading);
+  const pods = await orRefused({ resource: PODS, fieldSelector: live }, reading);
+  const jobs = await orRefused({ resource: CRON_JOBS }, reading);
+  if (!pods || !jobs) return { kind: "unknown" };
   const isOfTool = (spec: RawFields): boolean =>
     containersOf(spec).some(({ image }) => images.test(String(image)));
   const pod = pods.find(({ spec }) => isOfTool(fields(spec)));
-  if (pod) return titleOf("Pod", pod);
   const job = jobs.find(({ spec }) => {
     const own = fields(spec);
     return own["suspend"] !== true && isOfTool(podSpec(own));
   });
-  return job && titleOf("CronJob", job);
-}
-
-function titleOf(kind: string, { metadata }: KubeObject): string {
-  return `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
-}
-
-// Not every API server has every kind: the sandbox has few.
-async function listedOrNone(
-  scope: Parameters<typeof allListed>[0],
-  reading: Reading,
-): Promise<readonly KubeObject[]> {
-  try {
-    return await allListed(scope, reading);
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === "notFound") return [];
-    throw error;
-  }
+  const [kind, found] = pod ? ["Pod", pod] : ["CronJob", job];
+  if (!found) return { kind: "none" };
+  const { namespace = "", name } = found.metadata;
+  return { kind: "runs", title: `${kind} ${namespace}/${name}` };
 }
 
 function containersOf(spec: RawFields): readonly RawFields[] {

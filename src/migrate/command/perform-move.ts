@@ -2,8 +2,7 @@
 // the clean-up of the old tool's data. Each step refuses while the old tool runs, asks for consent first,
 // and reads the cluster again at the end.
 import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
-import { agree } from "./agree.ts";
-import type { MoveWish } from "./move-wish.ts";
+import { agree, type MoveWish } from "./move-wish.ts";
 import { runningWorkload } from "./old-workloads.ts";
 import { readCustoms, type Reading } from "./read-old-cluster.ts";
 import { leftoverLines } from "./migration-text.ts";
@@ -14,7 +13,6 @@ import type { Migration } from "../moves/migration.ts";
 import { readOldCluster } from "../oldtools/read-old-objects.ts";
 import type { MoveStepName, OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
@@ -181,22 +179,21 @@ async function obstacleNow(
   const { signal } = program;
   const reading = { client: looked.client, signal, onRead: () => undefined };
   if (althoughRunning) return undefined;
-  try {
-    const running = await runningWorkload(tool, reading);
-    if (running === undefined) return undefined;
-    if (tool.armed) {
-      const step = cleanup ? "clean-up" : "move";
-      const armed = await armedRules(tool, looked.migration, step, reading);
-      for (const line of armed) program.stderr.write(`first: ${line}\n`);
-      if (armed.length === 0) return undefined;
-      return `${running} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;
-    }
-    const stop = running.startsWith("CronJob") ? "suspend it" : "scale it to zero";
-    return `${running} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+  const running = await runningWorkload(tool, reading);
+  if (running.kind === "none") return undefined;
+  if (running.kind === "unknown") {
     return `whether ${tool.name} still runs is unknown, because Pods or CronJobs may not be listed: make sure that it does not, and set --although-running`;
   }
+  const { title } = running;
+  if (!tool.armed) {
+    const stop = title.startsWith("CronJob") ? "suspend it" : "scale it to zero";
+    return `${title} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
+  }
+  const step = cleanup ? "clean-up" : "move";
+  const armed = await armedRules(tool, looked.migration, step, reading);
+  for (const line of armed) program.stderr.write(`first: ${line}\n`);
+  if (armed.length === 0) return undefined;
+  return `${title} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;
 }
 
 /** The rules as they are now, that are not harmless for this step. */

@@ -5,7 +5,7 @@ import type { MovedSource } from "../moves/moved-source.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { apiVersionOf } from "../../text/names.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import { copiedKind, objectTitle } from "../oldtools/copied-kinds.ts";
+import { copiedKind, objectTitle } from "../oldtools/old-objects.ts";
 import { yamlText } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 

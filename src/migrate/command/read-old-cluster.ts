@@ -1,6 +1,6 @@
 // Reads what a move needs from a cluster, once and in pages. It does not watch. What the API server does
 // not show is reported, so nothing is concluded from its absence.
-import { fields, type OldResource } from "../oldtools/old-objects.ts";
+import { fields, pluralOf, type OldResource } from "../oldtools/old-objects.ts";
 import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
@@ -69,7 +69,8 @@ export async function readCustoms(
 ): Promise<OldClusterObjects> {
   const objects: unknown[] = [];
   const unread: string[] = [];
-  for (const { group, versions, plural, kind } of resources) {
+  for (const { group, versions, kind } of resources) {
+    const plural = pluralOf({ kind });
     for (const version of versions) {
       const found = await listedOr({ resource: { group, version, plural, kind } }, reading);
       if (found === "notFound") continue;
@@ -124,7 +125,7 @@ async function listedOr(
   }
 }
 
-export async function allListed(
+async function allListed(
   scope: ListScope,
   { client, signal, onRead }: Reading,
 ): Promise<readonly KubeObject[]> {

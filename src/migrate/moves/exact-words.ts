@@ -1,10 +1,11 @@
 // The annotations that express namespaces exactly, by globs and a selector, where there are any.
-import { needless } from "./exclusions.ts";
+import type { MoveContext } from "./move-context.ts";
 import type { OldMatch, OldTargets } from "../oldtools/old-tool.ts";
 import type { PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import { globsOfPattern } from "../oldtools/patterns/pattern-globs.ts";
 import { hasWildcard } from "../../text/glob.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
+import { excludedBy } from "../../controller/desired/namespace-rules.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
@@ -98,4 +99,27 @@ function texts(
     ...(list === "" ? {} : { [annotationKey(words.list)]: list }),
     ...(selector === undefined ? {} : { [annotationKey(words.selector)]: selector }),
   };
+}
+
+// An exclusion of a namespace to which the controller copies nothing anyway.
+export function withoutSystem(
+  targets: OldTargets,
+  { settings }: MoveContext,
+): { readonly targets: OldTargets; readonly dropped: ReadonlySet<string> } {
+  const isNeedless = ({ engine, pattern }: PatternUse): boolean =>
+    engine === "glob" && excludedBy(settings, pattern)?.flag === "--include-system-namespaces";
+  const dropped = new Set(targets.except.filter(isNeedless).map(({ pattern }) => pattern));
+  const except = targets.except.filter((use) => !isNeedless(use));
+  return { targets: { ...targets, except }, dropped };
+}
+
+// An exclusion is needless beside a list in which nothing matches it.
+function needless(globs: readonly string[], selector: string | undefined, out: string): boolean {
+  if (selector !== undefined || globs.length === 0) return false;
+  const matches = (list: string, name: string): boolean => {
+    const parsed = parseGlobList(list, NAMESPACE_GLOBS);
+    return parsed.ok && parsed.value.matches(name);
+  };
+  if (!hasWildcard(out)) return !matches(globs.join(","), out);
+  return globs.every((glob) => !hasWildcard(glob) && !matches(out, glob));
 }

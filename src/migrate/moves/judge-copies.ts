@@ -12,8 +12,7 @@ import {
   type OldSource,
   type OldTool,
 } from "../oldtools/old-tool.ts";
-import { objectTitle } from "../oldtools/copied-kinds.ts";
-import type { OldObject } from "../oldtools/old-objects.ts";
+import { objectTitle, type OldObject } from "../oldtools/old-objects.ts";
 import { annotationKey, unknownKeyOf } from "../../controller/annotations/vocabulary.ts";
 import { parseRef, refText } from "../../text/names.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";

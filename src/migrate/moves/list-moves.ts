@@ -3,7 +3,7 @@
 // their entries are never changed. A second entry for the same object would freeze all its copies. Both
 // cases are problems of that source.
 import { OBJECT_WORDS, type ListEntry } from "../../controller/annotations/list-entry.ts";
-import { type KindPlace, objectTitle } from "../oldtools/copied-kinds.ts";
+import { type KindPlace, objectTitle } from "../oldtools/old-objects.ts";
 import {
   NO_ENTRIES,
   sourceListOf,

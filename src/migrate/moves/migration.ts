@@ -8,18 +8,17 @@ import { mirrorHints } from "./mirror-advice.ts";
 import { flagsOfMove, hintsOfMove, movedKinds } from "./move-flags.ts";
 import { placeSources } from "./place-sources.ts";
 import { moveSource, secretcastWords, type MovedSource } from "./moved-source.ts";
-import { copyableObjects, objectTitle } from "../oldtools/copied-kinds.ts";
-import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
+import {
+  copyableObjects,
+  objectTitle,
+  type OldCluster,
+  type OldNamespace,
+  type OldObject,
+} from "../oldtools/old-objects.ts";
 import type { PatternAnswers } from "../oldtools/patterns/old-patterns.ts";
 import { withNamespaces } from "./source-namespaces.ts";
 import { sourceOrder } from "./source-order.ts";
-import {
-  namesOf,
-  type OldReading,
-  type OldSet,
-  type OldSource,
-  type OldTool,
-} from "../oldtools/old-tool.ts";
+import { namesOf, type OldReading, type OldSource, type OldTool } from "../oldtools/old-tool.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
@@ -92,14 +91,14 @@ export function planMigration(
   } as const;
   const old = cluster.namespaces.filter(({ deleting }) => !deleting);
   const asking = (reading.asking ?? []).map((one) => movedNamespace(one, reading.sources));
-  const sets = new Map<string, OldSet>();
+  const sets = new Map<string, ReturnType<typeof namesOf>>();
   const reaches: Reach = (source, what, namespace) => {
     const targets = source[what];
     if (!targets) return false;
     const key = `${what} ${source.title}`;
     const set = sets.get(key) ?? namesOf(targets, old, answers);
     sets.set(key, set);
-    return set.kind === "unknown" ? set.why : set.names.has(namespace);
+    return typeof set === "string" ? set : set.has(namespace);
   };
   const judged = reading.marks.map((mark) => judgeCopy(mark, reaches, tool));
   const context: MoveContext = {
@@ -156,11 +155,9 @@ export function planMigration(
     copies: [...copies, ...(reading.unmoved ?? []).map((object) => unmoved(object, tool))],
     list: context.list,
     flags: flagsOfMove(
-      {
-        namespaces: order.namespaces.length > 0 ? publishing.entries : [],
-        optIn: tool.optIn === true,
-        kinds: movedKinds({ sources, copies }),
-      },
+      order.namespaces.length > 0 ? publishing.entries : [],
+      tool.optIn === true,
+      movedKinds({ sources, copies }),
       planner,
     ),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],

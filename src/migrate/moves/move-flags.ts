@@ -1,17 +1,10 @@
 // The controller flags that are needed after a move, with notes about them.
 import type { JudgedCopy } from "./judge-copies.ts";
 import type { MovedSource } from "./moved-source.ts";
-import { copiedKind } from "../oldtools/copied-kinds.ts";
+import { copiedKind } from "../oldtools/old-objects.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import { matchesEveryName } from "../../text/globs.ts";
-
-export type FlagNeeds = {
-  /** All entries of --source-namespaces, in order. */
-  readonly namespaces: readonly string[];
-  readonly optIn: boolean;
-  readonly kinds: ReadonlySet<ObjectKind>;
-};
 
 /** The kinds that the controller must read after the move. */
 export function movedKinds({
@@ -32,8 +25,11 @@ export function movedKinds({
   ]);
 }
 
+/** `namespaces`: all entries of --source-namespaces, in order. */
 export function flagsOfMove(
-  { namespaces, optIn, kinds }: FlagNeeds,
+  namespaces: readonly string[],
+  optIn: boolean,
+  kinds: ReadonlySet<ObjectKind>,
   planner: PlannerSettings,
 ): readonly string[] {
   const flags = namespaces.length > 0 ? [`--source-namespaces=${namespaces.join(",")}`] : [];

@@ -5,9 +5,8 @@ import { secretcastWords, type MovedSource } from "./moved-source.ts";
 import { isListed, type MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
-import { copiedKind, objectTitle } from "../oldtools/copied-kinds.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import type { OldObject } from "../oldtools/old-objects.ts";
+import { objectTitle, type OldObject, placeOf } from "../oldtools/old-objects.ts";
 import { toolOwners, type OldSource, type OldTool } from "../oldtools/old-tool.ts";
 import { apiVersionOf, refText } from "../../text/names.ts";
 import {
@@ -41,7 +40,7 @@ export function sourceRequest(source: MovedSource): MoveRequest | undefined {
   const { write, place, object, content, annotations } = source;
   if (write === "annotate" && object) {
     const operations = textOperations("annotations", annotations, object.annotated);
-    return patch(`annotate ${objectTitle(place)}`, object, operations);
+    return patchAsJudged(`annotate ${objectTitle(place)}`, object, operations);
   }
   if (write !== "create" || !content) return undefined;
   return {
@@ -60,18 +59,10 @@ export function namespaceRequest({
   if (done) return undefined;
   const { name } = namespace;
   const annotated = Object.keys(namespace.annotations).length > 0;
-  const body = [
+  return patch(`annotate Namespace ${name}`, { kind: "Namespace", namespace: undefined, name }, [
     ...preconditions(namespace),
     ...textOperations("annotations", { [annotationKey("accept")]: accept }, annotated),
-  ];
-  return {
-    what: `annotate Namespace ${name}`,
-    method: "PATCH",
-    kind: "Namespace",
-    namespace: undefined,
-    name,
-    body,
-  };
+  ]);
 }
 
 const LIST_VERSION = apiVersionOf(KINDS.ConfigMap.resource);
@@ -88,13 +79,12 @@ export function listRequest(
     const body = { apiVersion: LIST_VERSION, kind: "ConfigMap", metadata: ref, data };
     return { what, method: "POST", kind: "ConfigMap", ...ref, body };
   }
-  const begun = present.data ? [] : [{ op: "add" as const, path: "/data", value: {} }];
-  const body = [
+  const add = (path: string, value: unknown): Operation => ({ op: "add", path, value });
+  return patch(what, { kind: "ConfigMap", ...ref }, [
     ...preconditions(present),
-    ...begun,
-    ...entries.map(({ key, text }) => ({ op: "add" as const, path: `/data/${key}`, value: text })),
-  ];
-  return { what, method: "PATCH", kind: "ConfigMap", ...ref, body };
+    ...(present.data ? [] : [add("/data", {})]),
+    ...entries.map(({ key, text }) => add(`/data/${key}`, text)),
+  ]);
 }
 
 /** Turns a copy of the old tool into a managed copy, or a mirror into a pulling one. The data stay. */
@@ -105,12 +95,10 @@ export function copyRequest(
 ): MoveRequest | undefined {
   if (!content || !payload) return undefined;
   const what = `adopt ${objectTitle(object)}`;
-  const kind = copiedKind(object.kind);
   if (!pulls) {
-    const { namespace, name } = object;
     // Its data stay, and so does all that is not ours, except its owners.
-    const body = [...copyOperations(object, content, payload), ...ownersOff(tool, object)];
-    return { what, method: "PATCH", kind, namespace, name, body };
+    const operations = [...copyOperations(object, content, payload), ...ownersOff(tool, object)];
+    return patch(what, placeOf(object), operations);
   }
   const { source } = content;
   const offered = payload.data.reveal();
@@ -121,7 +109,7 @@ export function copyRequest(
     [annotationKey("source-uid")]: source.uid,
     [annotationKey("source-version")]: source.resourceVersion,
   };
-  return patch(what, object, textOperations("annotations", annotations, object.annotated));
+  return patchAsJudged(what, object, textOperations("annotations", annotations, object.annotated));
 }
 
 // From the last to the first, because a removal moves those behind it.
@@ -133,11 +121,18 @@ function ownersOff(tool: OldTool, object: OldObject): readonly Operation[] {
   return removed.toReversed().map((at) => ({ op: "remove", path: `${path}/${at}` }));
 }
 
-function patch(what: string, object: OldObject, operations: readonly Operation[]): MoveRequest {
-  const { namespace, name } = object;
-  const kind = copiedKind(object.kind);
-  const body = [...preconditions(object), ...operations];
-  return { what, method: "PATCH", kind, namespace, name, body };
+type Target = Pick<MoveRequest, "kind" | "namespace" | "name">;
+
+function patch(what: string, target: Target, body: readonly Operation[]): MoveRequest {
+  return { what, method: "PATCH", ...target, body };
+}
+
+function patchAsJudged(
+  what: string,
+  object: OldObject,
+  operations: readonly Operation[],
+): MoveRequest {
+  return patch(what, placeOf(object), [...preconditions(object), ...operations]);
 }
 
 /**
@@ -145,25 +140,23 @@ function patch(what: string, object: OldObject, operations: readonly Operation[]
  * marks of others that the tool copied.
  */
 export function cleanupRequests({ tool, sources, copies, list }: Migration): CleanupRequests {
-  // An object may be a source and marked as a copy of itself.
-  const ofSources = new Map<string, MoveRequest>();
-  for (const { object, place, write, entry } of sources) {
-    if (!object || write !== "none") continue;
-    const moved = entry !== undefined || isListed(place, list);
-    if (!moved && Object.keys(secretcastWords(object)).length === 0) continue;
-    addIf(
-      ofSources,
-      object,
-      keysOff(tool, tool.sourcePrefixes ?? tool.prefixes, object, undefined),
-    );
-  }
-  const ofCopies = new Map<string, MoveRequest>();
-  for (const { object, state, source } of copies) {
-    if (isOurs(object) || state === "adopted") {
-      addIf(ofCopies, object, keysOff(tool, tool.prefixes, object, source));
-    }
-  }
-  return { copies: [...ofCopies.values()], sources: [...ofSources.values()] };
+  const ofSources = sources.flatMap(({ object, place, write, entry }) => {
+    if (!object || write !== "none") return [];
+    const moved =
+      entry !== undefined ||
+      isListed(place, list) ||
+      Object.keys(secretcastWords(object)).length > 0;
+    const prefixes = tool.sourcePrefixes ?? tool.prefixes;
+    return moved ? keysOff(tool, prefixes, object, undefined) : [];
+  });
+  const ofCopies = copies.flatMap(({ object, state, source }) =>
+    isOurs(object) || state === "adopted" ? keysOff(tool, tool.prefixes, object, source) : [],
+  );
+  return { copies: onceEach(ofCopies), sources: onceEach(ofSources) };
+}
+
+function onceEach(requests: readonly MoveRequest[]): readonly MoveRequest[] {
+  return [...new Map(requests.map((request) => [request.what, request])).values()];
 }
 
 /** Copies come first, because they are identified by their sources. */
@@ -176,46 +169,28 @@ function isOurs(object: OldObject): boolean {
   return marksOf(object, object.labels, object.annotations) !== undefined;
 }
 
-function addIf(
-  requests: Map<string, MoveRequest>,
-  object: OldObject,
-  request: MoveRequest | undefined,
-): void {
-  if (request) requests.set(objectTitle(object), request);
-}
-
+/** Empty when there is nothing to remove. */
 function keysOff(
   tool: OldTool,
   prefixes: readonly string[],
   object: OldObject,
   source: OldSource | undefined,
-): MoveRequest | undefined {
+): readonly MoveRequest[] {
   const isCopy = isOurs(object);
-  const copied = source && {
-    labels: { ...source.content?.labels, ...source.added?.labels },
-    annotations: { ...source.content?.annotations, ...source.added?.annotations },
-  };
-  const labels = useless(prefixes, object.labels, isCopy ? copied?.labels : undefined);
-  const annotations = useless(
-    prefixes,
-    object.annotations,
-    isCopy ? copied?.annotations : undefined,
-  );
-  const owners = isCopy ? ownersOff(tool, object) : [];
-  if (labels.length + annotations.length + owners.length === 0) return undefined;
-  const removed = (map: "labels" | "annotations", keys: readonly string[]): readonly Operation[] =>
-    textOperations(map, Object.fromEntries(keys.map((key) => [key, null])));
-  return patch(`clean up ${objectTitle(object)}`, object, [
-    ...removed("labels", labels),
-    ...removed("annotations", annotations),
-    ...owners,
-  ]);
+  const removed = (["labels", "annotations"] as const).flatMap((map) => {
+    const copied = isCopy ? { ...source?.content?.[map], ...source?.added?.[map] } : {};
+    const keys = useless(prefixes, object[map], copied);
+    return textOperations(map, Object.fromEntries(keys.map((key) => [key, null])));
+  });
+  const operations = [...removed, ...(isCopy ? ownersOff(tool, object) : [])];
+  if (operations.length === 0) return [];
+  return [patchAsJudged(`clean up ${objectTitle(object)}`, object, operations)];
 }
 
 function useless(
   prefixes: readonly string[],
   present: Readonly<Record<string, string>>,
-  copied: Texts = {},
+  copied: Texts,
 ): readonly string[] {
   return Object.entries(present)
     .filter(([key, value]) => {

@@ -2,8 +2,7 @@
 // source, and the content of its copies.
 import type { MoveContext } from "./move-context.ts";
 import type { OldContent } from "../oldtools/old-tool.ts";
-import type { KindPlace } from "../oldtools/copied-kinds.ts";
-import type { OldObject } from "../oldtools/old-objects.ts";
+import type { KindPlace, OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
 import { problemText } from "../../controller/annotations/rules.ts";

@@ -1,14 +1,13 @@
 // A source after the move: its place, its new annotations, and the namespaces that it gains and loses. The
 // controller's own reader decides whether it is accepted as a source.
-import { newWords, type NewWords } from "./new-words.ts";
+import { newWords } from "./new-words.ts";
 import { entryFor, listProblem } from "./list-moves.ts";
 import { copiedType } from "./judge-copies.ts";
 import type { MoveContext } from "./move-context.ts";
 import { rawSource, readMoved } from "./moved-content.ts";
 import { reachDifference, type ReachDifference } from "./reach-difference.ts";
 import type { OldContent, OldSource } from "../oldtools/old-tool.ts";
-import { type KindPlace, objectTitle } from "../oldtools/copied-kinds.ts";
-import type { OldObject } from "../oldtools/old-objects.ts";
+import { type KindPlace, objectTitle, type OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import {
   annotationKey,
@@ -50,24 +49,25 @@ export function moveSource(
   context: MoveContext,
 ): MovedSource {
   const { content } = old;
-  const notes = [...old.notes];
-  const problems = [...old.problems];
-  if (old.going !== undefined) problems.push(old.going);
-  if (!content && !old.absent) problems.push("what it holds is not known");
-  const pieces = [wordsFor("push", old, place, context), wordsFor("allow", old, place, context)];
-  const incomplete = [...pieces.flatMap((piece) => piece.incomplete), ...(old.incomplete ?? [])];
+  const words = (["push", "allow"] as const).flatMap((what) => {
+    const targets = old[what];
+    return targets ? newWords(what, targets, place.namespace, context) : [];
+  });
   const added = addedParts(old);
-  incomplete.push(...added.incomplete);
-  notes.push(...added.notes);
-  for (const { notes: found, problem } of pieces) {
-    notes.push(...found);
-    if (problem !== undefined) problems.push(problem);
-  }
-  const annotations = {
-    ...pieces[0]?.annotations,
-    ...pieces[1]?.annotations,
-    ...shape(old, place, content),
-  };
+  const notes = [...old.notes, ...added.notes, ...words.flatMap((one) => one.notes)];
+  const incomplete = [
+    ...words.flatMap((one) => one.incomplete),
+    ...(old.incomplete ?? []),
+    ...added.incomplete,
+  ];
+  const problems = [...old.problems, ...(old.going === undefined ? [] : [old.going])];
+  if (!content && !old.absent) problems.push("what it holds is not known");
+  problems.push(...words.flatMap(({ problem }) => problem ?? []));
+  const annotations = Object.fromEntries(
+    [...words.map((one) => one.annotations), shape(old, place, content)].flatMap(
+      Object.entries<string>,
+    ),
+  );
   const named = ["to", "to-selector", "allow", "allow-selector"] as const;
   const isNamed = named.some((word) => annotationKey(word) in annotations);
   if (!isNamed && incomplete.length > 0) {
@@ -142,17 +142,6 @@ const NOTHING = {
   incomplete: [],
   problems: [],
 } as const;
-
-function wordsFor(
-  what: "push" | "allow",
-  old: OldSource,
-  place: KindPlace,
-  context: MoveContext,
-): NewWords {
-  const targets = old[what];
-  if (!targets) return { annotations: {}, notes: [], incomplete: [], problem: undefined };
-  return newWords(what, targets, place.namespace, context);
-}
 
 // What the tool puts on copies: its own keys are on those of now alone. Keys of other tools are a danger.
 function addedParts({ added, content }: OldSource): Pick<MovedSource, "incomplete" | "notes"> {

@@ -8,9 +8,9 @@ import {
   ofOne,
   PULL,
   PUSH,
+  withoutSystem,
   type WordPair,
 } from "./exact-words.ts";
-import { withoutSystem } from "./exclusions.ts";
 import type { MoveContext } from "./move-context.ts";
 import { patternKey, shownPattern, type PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import { namesOf, type OldTargets } from "../oldtools/old-tool.ts";
@@ -42,17 +42,13 @@ export function newWords(
   const { targets: whole, notes, leftOut } = readablePart(given, words, context);
   const { targets, dropped } = withoutSystem(whole, context);
   const set = namesOf(whole, context.old, context.answers);
-  if (set.kind === "unknown") return { ...NO_WORDS, notes, problem: `${words.list}: ${set.why}` };
-  const names = [...set.names].filter((name) => name !== own).toSorted();
-  const listed = given.matches.find(({ kind }) => kind === "listed");
-  if (listed?.kind === "listed" && names.length > 0) {
-    const annotations = { [annotationKey(words.list)]: names.join(",") };
-    return {
-      ...NO_WORDS,
-      annotations,
-      notes,
-      incomplete: [listedNow(words, listed.why, names.length)],
-    };
+  if (typeof set === "string") return { ...NO_WORDS, notes, problem: `${words.list}: ${set}` };
+  const names = [...set].filter((name) => name !== own).toSorted();
+  const now = names.length === 0 ? {} : { [annotationKey(words.list)]: names.join(",") };
+  const listed = given.matches.find((match) => match.kind === "listed");
+  if (listed) {
+    const incomplete = [listedNow(words, listed.why, names.length)];
+    return { ...NO_WORDS, annotations: now, notes, incomplete };
   }
   const isExact = (annotations: StringMap | undefined): annotations is StringMap =>
     annotations !== undefined &&
@@ -73,17 +69,15 @@ export function newWords(
   if (partial && isExact(partial.annotations)) {
     return { ...partial, notes, incomplete: [...leftOut, ...partial.incomplete] };
   }
-  if (names.length === 0) {
-    if (listed?.kind === "listed") {
-      return { ...NO_WORDS, notes, incomplete: [listedNow(words, listed.why, 0)] };
-    }
-    const reasons = [...leftOut, ...(partial?.incomplete ?? [beyondGlobs(words, 0)])];
-    const advice = `${words.list}: set ${annotationKey(words.list)} yourself`;
-    return { ...NO_WORDS, notes, incomplete: [...reasons, advice] };
-  }
-  const annotations = { [annotationKey(words.list)]: names.join(",") };
-  const incomplete = [...leftOut, beyondGlobs(words, names.length)];
-  return { ...NO_WORDS, annotations, notes, incomplete };
+  const beyond = [beyondGlobs(words, names.length)];
+  const reasons =
+    names.length > 0
+      ? beyond
+      : [
+          ...(partial?.incomplete ?? beyond),
+          `${words.list}: set ${annotationKey(words.list)} yourself`,
+        ];
+  return { ...NO_WORDS, annotations: now, notes, incomplete: [...leftOut, ...reasons] };
 }
 
 const NO_WORDS: NewWords = { annotations: {}, notes: [], incomplete: [], problem: undefined };
@@ -154,7 +148,7 @@ function partialWords(
     else {
       const match = { ...factor, patterns: [use], selector: undefined };
       const set = namesOf({ ...targets, matches: [match] }, old, answers);
-      const names = set.kind === "names" ? [...set.names].filter((name) => name !== own) : [];
+      const names = typeof set === "string" ? [] : [...set].filter((name) => name !== own);
       globs.push(...names.toSorted());
       incomplete.push(withoutGlob(use, words, names.length));
     }

@@ -4,10 +4,11 @@ import { isEqualContent, type JudgedCopy } from "./judge-copies.ts";
 import {
   copyableObjects,
   type KindPlace,
-  copiedKind,
   objectTitle,
-} from "../oldtools/copied-kinds.ts";
-import type { OldCluster, OldObject } from "../oldtools/old-objects.ts";
+  type OldCluster,
+  type OldObject,
+  placeOf,
+} from "../oldtools/old-objects.ts";
 import type { OldSource } from "../oldtools/old-tool.ts";
 import { marksOf } from "../../controller/observed/read-copy.ts";
 import { refText } from "../../text/names.ts";
@@ -17,9 +18,9 @@ export type PlacedSource = {
   readonly old: OldSource;
   readonly place: KindPlace;
   /** The existing object. Undefined when one is to be created. */
-  readonly object: OldObject | undefined;
+  readonly object?: OldObject;
   /** Why the source cannot be there. */
-  readonly problem: string | undefined;
+  readonly problem?: string;
 };
 
 export function placeSources(
@@ -52,24 +53,20 @@ export function placeSources(
   const present = new Map(objects.map((object) => [objectTitle(object), object]));
   return sources.map((old): PlacedSource => {
     const { kind, object, absent } = old;
-    if (absent) return { old, place: { kind, ...absent }, object: undefined, problem: undefined };
-    if (object && holders.get(objectTitle(object)) === old) {
-      return { old, place: placeOf(object), object, problem: undefined };
-    }
-    if (object && old.sharing === "refused") {
-      const holder = holders.get(objectTitle(object));
-      const problem =
-        holder && isMovable(old)
-          ? `a ${kind} has one rule with secretcast, and ${holder.title} has that of ${refText(object)}`
-          : undefined;
-      return { old, place: placeOf(object), object, problem };
+    if (absent) return { old, place: { kind, ...absent } };
+    const holder = object && holders.get(objectTitle(object));
+    if (object && (holder === old || old.sharing === "refused")) {
+      const known = { old, place: placeOf(object), object };
+      if (!holder || holder === old || !isMovable(old)) return known;
+      const problem = `a ${kind} has one rule with secretcast, and ${holder.title} has that of ${refText(object)}`;
+      return { ...known, problem };
     }
     const apart = object ? splitOff(old, object) : old;
     const place = { kind, namespace: newSourcesIn, name: old.copyName };
     const there = present.get(objectTitle(place));
-    if (!there) return { old: apart, place, object: undefined, problem: undefined };
+    if (!there) return { old: apart, place };
     if (old.content && isEqualContent(there, old.content)) {
-      return { old: apart, place, object: there, problem: undefined };
+      return { old: apart, place, object: there };
     }
     const problem = `a ${kind} with other data is in the way of its new source ${refText(place)}`;
     return { old: apart, place, object: there, problem };
@@ -87,8 +84,4 @@ function isMovable({ going, problems }: OldSource): boolean {
 function splitOff(old: OldSource, object: OldObject): OldSource {
   const note = `another rule has the ${objectTitle(object)}, so that this one gets a ${old.kind} of its own, which holds its data of now and does not follow it`;
   return { ...old, object: undefined, notes: [note] };
-}
-
-function placeOf({ kind, namespace, name }: OldObject): KindPlace {
-  return { kind: copiedKind(kind), namespace, name };
 }

@@ -41,10 +41,10 @@ function reachedBefore(
   { old, answers }: MoveContext,
 ): ReadonlySet<string> {
   const set = push && namesOf(push, old, answers);
-  if (set?.kind !== "names") return new Set();
+  if (set === undefined || typeof set === "string") return new Set();
   const self = object ?? place;
   return new Set(
-    [...set.names]
+    [...set]
       .filter((name) => served === undefined || served.has(name))
       .filter((name) => name !== self.namespace || copyName !== self.name),
   );

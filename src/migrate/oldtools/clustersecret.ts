@@ -36,13 +36,7 @@ export const clustersecret: OldTool = {
   settings: [{ name: "blocked-labels", kind: "text", variable: "BLOCKED_LABELS" }],
   prefixes: ["clustersecret.io"],
   resources: [
-    {
-      group: "clustersecret.io",
-      versions: ["v1"],
-      plural: "clustersecrets",
-      kind: "ClusterSecret",
-      namespaced: false,
-    },
+    { group: "clustersecret.io", versions: ["v1"], kind: "ClusterSecret", namespaced: false },
   ],
   read: readClusterSecrets,
 };

@@ -2,6 +2,7 @@
 // matchExpressions): read, joined, and written as the text that secretcast takes.
 import { fields, objectsIn, textsOf } from "./old-objects.ts";
 import { parseSelector } from "../../text/label-selector.ts";
+import type { StringMap } from "../../text/string-map.ts";
 import { stringOf, stringsOf } from "../../controller/model/unstructured.ts";
 
 type Requirement = {
@@ -37,6 +38,13 @@ export function readLabelSelector(raw: unknown): LabelSelector | string {
   if (parsed.ok) return requirements;
   const { part, expected } = parsed.fault;
   return `${JSON.stringify(part)}: expected ${expected}`;
+}
+
+/** `text`: an empty selector matches everything. */
+export function matchesLabels(text: string, labels: StringMap): boolean {
+  if (text === "") return true;
+  const parsed = parseSelector(text);
+  return parsed.ok && parsed.value.matches(labels);
 }
 
 export function selectorText(selector: LabelSelector): string {

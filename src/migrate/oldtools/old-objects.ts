@@ -1,6 +1,7 @@
 // What another tool left behind, as the planner of a move knows it: whole objects, with data in the same form as
 // secretcast's own.
-import { refText } from "../../text/names.ts";
+import { OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { refText, type Ref } from "../../text/names.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
@@ -43,10 +44,14 @@ export type OldResource = {
   readonly group: string;
   /** The first that the API server serves is read. */
   readonly versions: readonly string[];
-  readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
 };
+
+/** The kind's name in paths. */
+export function pluralOf({ kind }: Pick<OldResource, "kind">): string {
+  return `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
+}
 
 /** An object of an OldResource. */
 export type OldCustom = OldMetadata & {
@@ -61,6 +66,32 @@ export type OldCustom = OldMetadata & {
 /** "NAMESPACE/NAME", or the name alone when its kind has no namespaces. */
 export function customPlace({ namespace, name }: OldCustom): string {
   return namespace === undefined ? name : refText({ namespace, name });
+}
+
+/** The objects of the kinds that secretcast copies. */
+export function copyableObjects({ secrets, others }: OldCluster): readonly OldObject[] {
+  return [...secrets, ...others.filter(({ kind }) => isCopied(kind))];
+}
+
+function isCopied(kind: string): boolean {
+  return OBJECT_KINDS.some((each) => each === kind);
+}
+
+/** The place of such an object. */
+export type KindPlace = Ref & { readonly kind: ObjectKind };
+
+/** The kind of an object, as secretcast copies it. */
+export function copiedKind(kind: string): ObjectKind {
+  return OBJECT_KINDS.find((each) => each === kind) ?? "Secret";
+}
+
+export function placeOf({ kind, namespace, name }: OldObject): KindPlace {
+  return { kind: copiedKind(kind), namespace, name };
+}
+
+/** "ConfigMap NAMESPACE/NAME". */
+export function objectTitle(object: Ref & { readonly kind: string }): string {
+  return placeKey(copiedKind(object.kind), object);
 }
 
 export type RawFields = Readonly<Record<string, unknown>>;

@@ -191,28 +191,22 @@ export function patternsOf({ sources }: OldReading): readonly PatternUse[] {
   return [...found.values()];
 }
 
-export type OldSet =
-  | { readonly kind: "names"; readonly names: ReadonlySet<string> }
-  | { readonly kind: "unknown"; readonly why: string };
-
-/** The namespaces that `targets` name, as the tool itself reads them. */
+/** The namespaces that `targets` name, as the tool itself reads them. A text says why they are unknown. */
 export function namesOf(
   targets: OldTargets,
   namespaces: readonly OldNamespace[],
   answers: PatternAnswers,
-): OldSet {
+): ReadonlySet<string> | string {
   const sets: ((namespace: OldNamespace) => boolean)[] = [];
   for (const match of targets.matches) {
     const test = testOf(match, answers);
-    if (typeof test === "string") return { kind: "unknown", why: test };
+    if (typeof test === "string") return test;
     sets.push(test);
   }
   const except = anyOf(targets.except, answers);
-  if (typeof except === "string") return { kind: "unknown", why: except };
-  const names = namespaces
-    .filter((one) => sets.every((test) => test(one)) && !except(one))
-    .map(({ name }) => name);
-  return { kind: "names", names: new Set(names) };
+  if (typeof except === "string") return except;
+  const named = namespaces.filter((one) => sets.every((test) => test(one)) && !except(one));
+  return new Set(named.map(({ name }) => name));
 }
 
 type Test = (namespace: OldNamespace) => boolean;

@@ -2,10 +2,10 @@
 // and nothing here throws.
 import { apiVersionOf, refText, type Ref } from "../../text/names.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
-import { copiedKind } from "./copied-kinds.ts";
 import { entriesOf, KINDS, OBJECT_KINDS, typeOf } from "../../controller/model/kinds.ts";
 import { SecretData } from "../../controller/model/secret-data.ts";
 import {
+  copiedKind,
   fields,
   resourceOf,
   textsOf,
@@ -47,21 +47,14 @@ export function readOldCluster(
   }
   return {
     list,
-    namespaces: read.namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    secrets: read.secrets.toSorted(byPlace),
-    others: read.others.toSorted(byKindAndPlace),
-    customs: customsInOrder(read.customs, resources),
+    namespaces: sortedBy(read.namespaces, ({ name }) => name),
+    secrets: sortedBy(read.secrets, refText),
+    others: sortedBy(read.others, (one) => `${one.kind} ${refText(one)}`),
+    customs: resources.flatMap(({ group, kind }) => {
+      const own = read.customs.filter((one) => one.group === group && one.kind === kind);
+      return sortedBy(own, ({ namespace = "", name }) => refText({ namespace, name }));
+    }),
   };
-}
-
-function customsInOrder(
-  customs: readonly OldCustom[],
-  resources: readonly OldResource[],
-): readonly OldCustom[] {
-  const rank = new Map(resources.map(({ group, kind }, at) => [`${group} ${kind}`, at]));
-  const rankOf = ({ group, kind }: OldCustom): number => rank.get(`${group} ${kind}`) ?? 0;
-  const order = ({ namespace = "", name }: OldCustom): string => refText({ namespace, name });
-  return customs.toSorted((a, b) => rankOf(a) - rankOf(b) || (order(a) < order(b) ? -1 : 1));
 }
 
 /** Other groups have kinds of the same names. The items of a list have no apiVersion. */
@@ -73,13 +66,8 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   RoleBinding: "rbac.authorization.k8s.io/v1",
 };
 
-function byPlace(a: Ref, b: Ref): number {
-  return refText(a) < refText(b) ? -1 : 1;
-}
-
-function byKindAndPlace(a: OldObject, b: OldObject): number {
-  if (a.kind === b.kind) return byPlace(a, b);
-  return a.kind < b.kind ? -1 : 1;
+function sortedBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
+  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 function addIf<T>(list: T[], item: T | undefined): void {

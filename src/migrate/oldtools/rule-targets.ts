@@ -1,10 +1,15 @@
 // The namespaces that a rule in a tool's own resource names, by names, selectors and patterns. Rules for the
 // same copies of the same source become one, because a source has one rule with secretcast.
-import { namesIn, selectorText, unionOf, type LabelSelector } from "./label-selectors.ts";
+import {
+  matchesLabels,
+  namesIn,
+  selectorText,
+  unionOf,
+  type LabelSelector,
+} from "./label-selectors.ts";
 import type { OldNamespace, OldObject } from "./old-objects.ts";
 import type { PatternUse } from "./patterns/old-patterns.ts";
 import type { OldMatch, OldSource, OldTargets } from "./old-tool.ts";
-import { parseSelector } from "../../text/label-selector.ts";
 import { isNamespaceName, type Ref } from "../../text/names.ts";
 
 /** Namespaces with one of the names, or that one of the selectors or patterns matches. */
@@ -35,12 +40,39 @@ type RuleOfCopies = {
   readonly targets: RuleTargets;
 };
 
-/** The rules that are not being deleted. If each of them is, all. */
-export function lastingRules<R extends { readonly deleting: boolean }>(
-  all: readonly R[],
-): { readonly rules: readonly R[]; readonly deleting: boolean } {
-  const rules = all.filter(({ deleting }) => !deleting);
-  return rules.length > 0 ? { rules, deleting: false } : { rules: all, deleting: true };
+/**
+ * One source for the rules with one identity, and the source of each rule. `sourceOf` gets the rules that
+ * are not being deleted, or all if each of them is.
+ */
+export function sourcesOf<R extends { readonly deleting: boolean }>(
+  usable: readonly R[],
+  identityOf: (rule: R) => string,
+  sourceOf: (first: R, rules: readonly R[], deleting: boolean) => OldSource,
+): { readonly sources: readonly OldSource[]; readonly ofRule: ReadonlyMap<R, OldSource> } {
+  const ofRule = new Map<R, OldSource>();
+  const sources: OldSource[] = [];
+  for (const all of Map.groupBy(usable, identityOf).values()) {
+    const lasting = all.filter(({ deleting }) => !deleting);
+    const rules = lasting.length > 0 ? lasting : all;
+    const [first] = rules;
+    if (!first) continue;
+    const source = sourceOf(first, rules, lasting.length === 0);
+    sources.push(source);
+    // Without its source a copy is an orphan.
+    if (source.object) for (const rule of all) ofRule.set(rule, source);
+  }
+  return { sources, ofRule };
+}
+
+/** The rules that do not move, with the reason. */
+export function faultsOf<R extends { readonly title: string }>(
+  rules: readonly R[],
+  faultOf: (rule: R) => string | undefined,
+): readonly string[] {
+  return rules.flatMap((rule) => {
+    const fault = faultOf(rule);
+    return fault === undefined ? [] : [`${rule.title}: ${fault}`];
+  });
 }
 
 /** What rules for the same copies of one source say together, except for data and metadata. */
@@ -170,10 +202,6 @@ const NOTHING: Inexact = { problems: [], incomplete: [] };
 export function isIn({ names, selectors }: NamespaceSet, { name, labels }: OldNamespace): boolean {
   return (
     names.includes(name) ||
-    selectors.some((selector) => {
-      const text = selectorText(selector);
-      const parsed = text === "" ? undefined : parseSelector(text);
-      return parsed === undefined || (parsed.ok && parsed.value.matches(labels));
-    })
+    selectors.some((selector) => matchesLabels(selectorText(selector), labels))
   );
 }

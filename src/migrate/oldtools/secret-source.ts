@@ -1,7 +1,6 @@
 // The common case of most tools: a source is a Secret or a ConfigMap with the same name as its copies, and a mark belongs
 // to one source.
-import { copiedKind } from "./copied-kinds.ts";
-import type { OldObject } from "./old-objects.ts";
+import { copiedKind, type OldObject } from "./old-objects.ts";
 import { titleOf, type OldContent, type OldMark, type OldSource } from "./old-tool.ts";
 import { refText } from "../../text/names.ts";
 

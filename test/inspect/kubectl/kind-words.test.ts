@@ -7,7 +7,7 @@ import { KINDS, OBJECT_KINDS } from "../../../src/controller/model/kinds.ts";
 import { kindOfResource, kindOfWord } from "../../../src/inspect/kubectl/kind-words.ts";
 import { CONFIG_MAPS, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { entryFor } from "../../../src/migrate/moves/list-moves.ts";
-import { copiedKind, copyableObjects } from "../../../src/migrate/oldtools/copied-kinds.ts";
+import { copiedKind, copyableObjects } from "../../../src/migrate/oldtools/old-objects.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { groupVersion, resources } from "../../../src/sandbox/kinds/resources.ts";
 

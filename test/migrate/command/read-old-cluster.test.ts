@@ -40,7 +40,7 @@ test("a cluster of 200,000 objects of a kind is read whole", async () => {
   assert.deepEqual(unread, []);
 });
 
-const RULES = { group: "a.example", versions: ["v1", "v1beta1"], plural: "rules", kind: "Rule" };
+const RULES = { group: "a.example", versions: ["v1", "v1beta1"], kind: "Rule" };
 
 for (const [served, status, count, unread] of [
   ["v1", 404, 1, []],

@@ -22,7 +22,7 @@ test("what has no name is passed over, of every kind, and what has one is read",
 });
 
 test("a kind of the tool is read in each of its versions, and never of another group", () => {
-  const resource = { group: "a.example", versions: ["v1", "v1beta1"], plural: "rules" } as const;
+  const resource = { group: "a.example", versions: ["v1", "v1beta1"] } as const;
   const [cluster, own] = [
     { ...resource, kind: "ClusterRule", namespaced: false },
     { ...resource, kind: "Rule", namespaced: true },

@@ -9,7 +9,7 @@ import { planMove } from "../../../src/migrate/command/plan-move.ts";
 import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
 import type { Migration } from "../../../src/migrate/moves/migration.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
-import { objectTitle } from "../../../src/migrate/oldtools/copied-kinds.ts";
+import { objectTitle, pluralOf } from "../../../src/migrate/oldtools/old-objects.ts";
 import { refText } from "../../../src/text/names.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
@@ -158,7 +158,8 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   /** The answer to a list of one of the tool's own kinds. */
   customList(path: string): unknown {
     const plain = path.replace(/\?.*/, "");
-    for (const { group, versions, plural, kind } of OLD_TOOL[this.world].resources) {
+    for (const { group, versions, kind } of OLD_TOOL[this.world].resources) {
+      const plural = pluralOf({ kind });
       const [version = ""] = versions;
       if (plain !== resourcePath({ group, version, plural, kind })) continue;
       const items = this.customs.filter((one) => one.kind === kind);

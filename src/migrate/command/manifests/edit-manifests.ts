@@ -6,7 +6,7 @@ import { apiVersionOf } from "../../../text/names.ts";
 import { KINDS } from "../../../controller/model/kinds.ts";
 import { NAMESPACES } from "../../../kube/rest/resource.ts";
 import type { StringMap } from "../../../text/string-map.ts";
-import { copiedKind } from "../../oldtools/copied-kinds.ts";
+import { copiedKind } from "../../oldtools/old-objects.ts";
 
 /** Keyed by "KIND NAMESPACE/NAME". The namespace of a Namespace is "". */
 export type ManifestEdits = ReadonlyMap<string, StringMap>;

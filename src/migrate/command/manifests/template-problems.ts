@@ -128,11 +128,10 @@ async function linesFor(
   const { sources, copies } = await planMove(tool, [...namespaces, secret], flags, settings);
   const [source] = sources;
   const [copy] = copies;
-  const words = source ? Object.entries(source.annotations) : [];
-  const { incomplete = [] } = source ?? {};
-  if (words.length > 0)
-    return { lines: words.map(([key, value]) => `${key}: ${JSON.stringify(value)}`), incomplete };
-  return copy?.pulls === true && copy.named !== undefined
-    ? { lines: [`secretcast.io/from: ${copy.named}`], incomplete }
-    : { lines: [], incomplete };
+  const lines = Object.entries(source?.annotations ?? {}).map(
+    ([key, value]) => `${key}: ${JSON.stringify(value)}`,
+  );
+  if (lines.length === 0 && copy?.pulls === true && copy.named !== undefined)
+    lines.push(`secretcast.io/from: ${copy.named}`);
+  return { lines, incomplete: source?.incomplete ?? [] };
 }

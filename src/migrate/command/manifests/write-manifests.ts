@@ -1,10 +1,9 @@
 // Moves manifests in a repository: adds the new annotations to the files and reports them as a diff.
 import { readFileSync, writeFileSync } from "node:fs";
-import { agree } from "../agree.ts";
 import { editManifest, type EditedManifest } from "./edit-manifests.ts";
-import type { MoveWish } from "../move-wish.ts";
+import { agree, type MoveWish } from "../move-wish.ts";
 import { tellProblems } from "../show-move.ts";
-import { objectTitle } from "../../oldtools/copied-kinds.ts";
+import { objectTitle } from "../../oldtools/old-objects.ts";
 import { refText } from "../../../text/names.ts";
 import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
 import type { Migration } from "../../moves/migration.ts";

@@ -13,7 +13,7 @@ import {
   type OldCustom,
   type OldObject,
 } from "../old-objects.ts";
-import { chooseData } from "./external-data.ts";
+import { chooseData, type ReadData } from "./external-data.ts";
 import { externalLeftovers } from "./external-leftovers.ts";
 import { armed } from "./external-disarming.ts";
 import { isMarked, markOf, RECONCILE } from "./external-marks.ts";
@@ -27,7 +27,7 @@ import {
 import { readStores, type ExternalStores } from "./external-stores.ts";
 import type { OldFlags } from "../old-settings.ts";
 import type { OldContent, OldReading, OldSource, OldTool } from "../old-tool.ts";
-import { lastingRules, sourceOfRules } from "../rule-targets.ts";
+import { faultsOf, sourceOfRules, sourcesOf } from "../rule-targets.ts";
 import type { SecretData } from "../../../controller/model/secret-data.ts";
 import { listed } from "../../../text/listed.ts";
 import { refText } from "../../../text/names.ts";
@@ -54,7 +54,6 @@ export const externalSecrets: OldTool = {
   ).map(([kind, namespaced]) => ({
     group: GROUP,
     versions: kind.endsWith("PushSecret") ? ["v1alpha1"] : ["v1", "v1beta1"],
-    plural: `${kind.toLowerCase()}s`,
     kind,
     namespaced,
   })),
@@ -73,18 +72,10 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
   );
   const isCopy = (object: OldObject): boolean =>
     (places.get(refText(object)) ?? []).some(({ rule }) => rule?.read.kind === "data");
-  const usable = rules.filter(
-    (rule) => externalFault(rule) === undefined && rule.read.kind === "data",
+  const usable = rules.filter(isUsable);
+  const { sources, ofRule } = sourcesOf<DataRule>(usable, identityOf, (first, same, deleting) =>
+    sourceOf(first, same, deleting, byPlace.get(refText(first.read.data.source)), isCopy, cluster),
   );
-  const ofRule = new Map<ExternalRule, OldSource>();
-  const sources: OldSource[] = [];
-  for (const group of Map.groupBy(usable, identityOf).values()) {
-    const source = sourceOf(group, byPlace, isCopy, cluster);
-    if (!source) continue;
-    sources.push(source);
-    // Without its source a copy is an orphan.
-    if (source.object) for (const rule of group) ofRule.set(rule, source);
-  }
   const marks = secrets
     .filter(isMarked)
     .flatMap((object) => markOf(object, places.get(refText(object)) ?? [], ofRule));
@@ -93,10 +84,7 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
     marks,
     besides: usable.some(keepsCopies) ? [KEEPS] : [],
     problems: [
-      ...rules.flatMap((rule) => {
-        const fault = externalFault(rule);
-        return fault === undefined ? [] : [`${rule.title}: ${fault}`];
-      }),
+      ...faultsOf(rules, externalFault),
       ...leftStores(rules),
       ...pushedHere(customs, stores),
     ],
@@ -145,25 +133,28 @@ function leftStores(rules: readonly ExternalRule[]): readonly string[] {
   });
 }
 
+type DataRule = ExternalRule & { readonly read: Extract<ReadData, { kind: "data" }> };
+
+function isUsable(rule: ExternalRule): rule is DataRule {
+  return externalFault(rule) === undefined && rule.read.kind === "data";
+}
+
 /** Rules with the same identity make the same copies of the same source. */
-function identityOf({ read, copyName, type, immutable }: ExternalRule): string {
-  if (read.kind !== "data") return "";
+function identityOf({ read, copyName, type, immutable }: DataRule): string {
   const { source, whole, renamings } = read.data;
   return JSON.stringify([refText(source), copyName, whole, renamings, type, immutable]);
 }
 
 function sourceOf(
-  all: readonly ExternalRule[],
-  secrets: ReadonlyMap<string, OldObject>,
+  first: DataRule,
+  rules: readonly DataRule[],
+  deleting: boolean,
+  object: OldObject | undefined,
   isCopy: (object: OldObject) => boolean,
   { namespaces }: OldCluster,
-): OldSource | undefined {
-  const { rules, deleting } = lastingRules(all);
-  const [first] = rules;
-  if (first?.read.kind !== "data") return undefined;
+): OldSource {
   const { copyName, read } = first;
   const place = read.data.source;
-  const object = secrets.get(refText(place));
   const chosen = chooseData(object, read.data);
   const content = object && chosen.data && contentOf(object, chosen.data);
   const isSourceCopy = object !== undefined && isCopy(object);
@@ -181,15 +172,18 @@ function sourceOf(
       ...new Set(rules.flatMap((rule) => rule.incomplete)),
       ...(first.immutable && content?.immutable === false ? [MUTABLE] : []),
     ],
-    added: addedBy(rules),
+    added: {
+      labels: addedBy(rules, "labels"),
+      annotations: addedBy(rules, "annotations"),
+      type: first.type,
+    },
   };
 }
 
 const MUTABLE = "its copies are immutable, and those of secretcast are so only if their source is";
 
-function targetsOf({ title, any, read }: ExternalRule) {
-  const within = read.kind === "data" ? read.data.store.within : undefined;
-  return { title, targets: { any, within } };
+function targetsOf({ title, any, read }: DataRule) {
+  return { title, targets: { any, within: read.data.store.within } };
 }
 
 function contentOf({ type, immutable }: OldObject, data: SecretData): OldContent {
@@ -197,13 +191,6 @@ function contentOf({ type, immutable }: OldObject, data: SecretData): OldContent
   return { type, immutable, data, labels: {}, annotations: {} };
 }
 
-function addedBy(rules: readonly ExternalRule[]): NonNullable<OldSource["added"]> {
-  const all = (what: "labels" | "annotations"): StringMap =>
-    Object.fromEntries(rules.flatMap((rule) => Object.entries(rule[what])));
-  const [first] = rules;
-  return {
-    labels: all("labels"),
-    annotations: all("annotations"),
-    ...(first ? { type: first.type } : {}),
-  };
+function addedBy(rules: readonly ExternalRule[], what: "labels" | "annotations"): StringMap {
+  return Object.fromEntries(rules.flatMap((rule) => Object.entries(rule[what])));
 }

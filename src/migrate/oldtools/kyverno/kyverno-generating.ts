@@ -1,6 +1,18 @@
 // GeneratingPolicy. Its expressions are CEL. Those of the documented forms are read by their shape, and
 // nothing is evaluated. All others are named.
-import { combined, factorsOf, glob, requirementsOf, type KyvernoScope } from "./kyverno-match.ts";
+import {
+  AT_CREATION,
+  combined,
+  factorsOf,
+  fixedPlace,
+  glob,
+  listedPlace,
+  NAMED_BY_TRIGGER,
+  OTHER_TRIGGER,
+  requirementsOf,
+  type RulePlace,
+  type KyvernoScope,
+} from "./kyverno-match.ts";
 import { syncOf, titleOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
 import { fields, objectsIn, textsOf, type OldCustom, type RawFields } from "../old-objects.ts";
 import { KINDS, OBJECT_KINDS } from "../../../controller/model/kinds.ts";
@@ -140,20 +152,11 @@ function selectorOf(labels: string): string | undefined {
   return pairs.map((pair) => `${pair?.[1]}=${pair?.[2]}`).join(",");
 }
 
-function scopeOfPolicy(spec: RawFields, into: string): Pick<CloneRule, "scope" | "byNamespace"> {
+function scopeOfPolicy(spec: RawFields, into: string): RulePlace {
   const fixed = /^"([^"]+)"$/.exec(into)?.[1];
-  if (fixed !== undefined) {
-    const matches = factorsOf({ lists: [[fixed]], requirements: [] });
-    return {
-      scope: { kind: "said", targets: { matches, except: [] }, later: undefined },
-      byNamespace: false,
-    };
-  }
-  const isName = into === "object.metadata.name";
-  const scope = isName ? matchedBy(spec) : "its copies are in a namespace that the trigger names";
-  return typeof scope === "string"
-    ? { scope: { kind: "listed", why: scope }, byNamespace: false }
-    : { scope, byNamespace: true };
+  if (fixed !== undefined) return fixedPlace(fixed);
+  const scope = into === "object.metadata.name" ? matchedBy(spec) : NAMED_BY_TRIGGER;
+  return typeof scope === "string" ? listedPlace(scope) : { scope, byNamespace: true };
 }
 
 function matchedBy(spec: RawFields): KyvernoScope | string {
@@ -163,8 +166,7 @@ function matchedBy(spec: RawFields): KyvernoScope | string {
     return "its policy does not act on requests (admission), so that later namespaces get no copy";
   const constraints = fields(spec["matchConstraints"]);
   const rules = objectsIn(constraints["resourceRules"]);
-  if (rules.length === 0 || !rules.every(isOfNamespaces))
-    return "its rule is triggered by objects that are no Namespace";
+  if (rules.length === 0 || !rules.every(isOfNamespaces)) return OTHER_TRIGGER;
   const operations = rules.map(operationsOf);
   const unsaid = operations.find((some) => !some.includes("CREATE") && !some.includes("*"));
   if (unsaid !== undefined) return `its rule asks for the operation (${unsaid.join(", ")})`;
@@ -184,10 +186,7 @@ function matchedBy(spec: RawFields): KyvernoScope | string {
   const lists = named === undefined ? [] : [named];
   const matches = combined(factorsOf({ lists, requirements }));
   const isOnce = operations.some((some) => !some.includes("UPDATE") && !some.includes("*"));
-  const later =
-    isOnce && requirements.length > 0
-      ? "its rule acts on CREATE alone, so that a namespace that gets the label later is served from now on"
-      : undefined;
+  const later = isOnce && requirements.length > 0 ? AT_CREATION : undefined;
   return { kind: "said", targets: { matches, except: except.map(glob) }, later };
 }
 

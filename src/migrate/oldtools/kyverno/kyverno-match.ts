@@ -17,6 +17,24 @@ export type KyvernoScope =
   | { readonly kind: "listed"; readonly why: string }
   | { readonly kind: "never" };
 
+/** Where the copies of a rule are. */
+export type RulePlace = {
+  readonly scope: KyvernoScope;
+  /** Its copies name the Namespace that they are in as their trigger. */
+  readonly byNamespace: boolean;
+};
+
+export const NAMED_BY_TRIGGER = "its copies are in a namespace that the trigger names";
+
+export function listedPlace(why: string): RulePlace {
+  return { scope: listed(why), byNamespace: false };
+}
+
+export function fixedPlace(namespace: string): RulePlace {
+  const targets = { matches: [someOf([namespace], undefined)], except: [] };
+  return { scope: { kind: "said", targets, later: undefined }, byNamespace: false };
+}
+
 export function scopeOf(rule: RawFields): KyvernoScope {
   if (objectsIn(rule["context"]).length > 0)
     return listed("its rule looks up other values (context)");
@@ -41,12 +59,12 @@ export function scopeOf(rule: RawFields): KyvernoScope {
       matches: combined(matches),
       except: [...excluded.except, ...asked.except].map(glob),
     },
-    later:
-      atCreation && isSelecting
-        ? "its rule acts on CREATE alone, so that a namespace that gets the label later is served from now on"
-        : undefined,
+    later: atCreation && isSelecting ? AT_CREATION : undefined,
   };
 }
+
+export const AT_CREATION =
+  "its rule acts on CREATE alone, so that a namespace that gets the label later is served from now on";
 
 function listed(why: string): KyvernoScope {
   return { kind: "listed", why };

@@ -1,18 +1,23 @@
 // The generate rules of ClusterPolicy and Policy that clone Secrets and ConfigMaps, and what else such a policy does. A
 // rule with variables or templates in the places that decide is named and not guessed.
 import {
-  factorsOf,
+  fixedPlace,
+  listedPlace,
+  NAMED_BY_TRIGGER,
   OTHER_TRIGGER,
   requirementsOf,
   scopeOf,
+  type RulePlace,
   type KyvernoScope,
 } from "./kyverno-match.ts";
+import { matchesLabels } from "../label-selectors.ts";
 import {
   customPlace,
   fields,
   objectsIn,
   textsOf,
   type OldCustom,
+  type OldObject,
   type RawFields,
 } from "../old-objects.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../../../controller/model/kinds.ts";
@@ -20,7 +25,7 @@ import { stringOf } from "../../../controller/model/unstructured.ts";
 import { refText, type Ref } from "../../../text/names.ts";
 
 /** A rule that clones one object or those that a selector chooses. */
-export type CloneRule = {
+export type CloneRule = RulePlace & {
   /** "ClusterPolicy app-defaults/settings". */
   readonly title: string;
   readonly policy: OldCustom;
@@ -33,9 +38,6 @@ export type CloneRule = {
     | { readonly kind: "list"; readonly namespace: string; readonly selector: string };
   /** Undefined: the name of the source. */
   readonly copyName: string | undefined;
-  readonly scope: KyvernoScope;
-  /** Its copies name the Namespace that they are in as their trigger. */
-  readonly byNamespace: boolean;
   /** `once`: copies are made once and then belong to their namespaces. `disarmed`: it did synchronize. */
   readonly sync: "follows" | "disarmed" | "once";
   readonly existing: boolean;
@@ -45,6 +47,15 @@ export type CloneRule = {
   readonly disarming: readonly unknown[];
   readonly deleting: readonly unknown[];
 };
+
+/** Whether the rule clones an object, or would. */
+export function clones({ from, kinds }: CloneRule, object: OldObject): boolean {
+  if (object.namespace !== from.namespace || !kinds.some((kind) => kind === object.kind))
+    return false;
+  return from.kind === "one"
+    ? object.name === from.name
+    : matchesLabels(from.selector, object.labels);
+}
 
 export type PolicyReading = {
   readonly rules: readonly CloneRule[];
@@ -217,25 +228,12 @@ function requirementsText(selector: unknown): string | undefined {
 }
 
 /** Where the copies are. A text says why that cannot be expressed. */
-function placeOf(
-  namespace: string,
-  scope: KyvernoScope,
-): Pick<CloneRule, "scope" | "byNamespace"> | string {
+function placeOf(namespace: string, scope: KyvernoScope): RulePlace | string {
   if (scope.kind === "never") return { scope, byNamespace: false };
   const isOther = scope.kind === "listed" && scope.why === OTHER_TRIGGER;
   if (!isOther && NAMESPACE_NAME.test(namespace)) return { scope, byNamespace: true };
-  if (ITS_NAMESPACE.test(namespace)) {
-    const why = isOther ? OTHER_TRIGGER : "its copies are in a namespace that the trigger names";
-    return { scope: { kind: "listed", why }, byNamespace: false };
-  }
-  if (namespace.includes("{{")) {
-    const why = `its copies are in ${namespace}, which depends on the trigger`;
-    return { scope: { kind: "listed", why }, byNamespace: false };
-  }
-  if (namespace === "") return "it names no namespace for its copies";
-  const targets = {
-    matches: [...factorsOf({ lists: [[namespace]], requirements: [] })],
-    except: [],
-  };
-  return { scope: { kind: "said", targets, later: undefined }, byNamespace: false };
+  if (ITS_NAMESPACE.test(namespace)) return listedPlace(isOther ? OTHER_TRIGGER : NAMED_BY_TRIGGER);
+  if (namespace.includes("{{"))
+    return listedPlace(`its copies are in ${namespace}, which depends on the trigger`);
+  return namespace === "" ? "it names no namespace for its copies" : fixedPlace(namespace);
 }

@@ -2,14 +2,12 @@
 // under one name are joined. When they use several names, the name with the most copies moves, and the
 // others are reported.
 import { oneSelector } from "./kyverno-match.ts";
-import type { CloneRule } from "./kyverno-rules.ts";
-import { objectTitle } from "../copied-kinds.ts";
-import type { OldObject } from "../old-objects.ts";
+import { clones, type CloneRule } from "./kyverno-rules.ts";
+import { objectTitle, type OldObject } from "../old-objects.ts";
 import type { PatternUse } from "../patterns/old-patterns.ts";
 import { withoutKeys, type OldMatch, type OldSource, type OldTargets } from "../old-tool.ts";
 import { COPY_AND_SOURCE, leftBeside } from "../rule-targets.ts";
 import { secretSource } from "../secret-source.ts";
-import { parseSelector } from "../../../text/label-selector.ts";
 import { refText } from "../../../text/names.ts";
 
 export const KYVERNO_PREFIX = "generate.kyverno.io/";
@@ -42,8 +40,8 @@ export function kyvernoSources(
   const originals = all.filter((object) => !marked.has(object));
   for (const rule of rules) {
     if (rule.scope.kind === "never") continue;
-    const objects = originals.filter((object) => isFrom(object, rule));
-    const isCopy = objects.length === 0 && copies.some((object) => isFrom(object, rule));
+    const objects = originals.filter((object) => clones(rule, object));
+    const isCopy = objects.length === 0 && copies.some((object) => clones(rule, object));
     problems.push(...(isCopy ? [`${rule.title}: ${COPY_AND_SOURCE}`] : problemsOf(rule, objects)));
     for (const object of objects) {
       const copyName = rule.copyName ?? object.name;
@@ -72,18 +70,6 @@ function newGroup(object: OldObject, copyName: string, copies: readonly OldObjec
       labels[`${KYVERNO_PREFIX}source-uid`] === object.uid,
   );
   return { object, copyName, rules: [], copied: new Set(own.map(({ namespace }) => namespace)) };
-}
-
-function isFrom(object: OldObject, { from, kinds }: CloneRule): boolean {
-  if (object.namespace !== from.namespace || !kinds.some((kind) => kind === object.kind))
-    return false;
-  return from.kind === "one" ? object.name === from.name : matches(from.selector, object);
-}
-
-function matches(selector: string, { labels }: OldObject): boolean {
-  if (selector === "") return true;
-  const parsed = parseSelector(selector);
-  return parsed.ok && parsed.value.matches(labels);
 }
 
 function problemsOf(

@@ -1,12 +1,16 @@
 // What to change in Kyverno's policies before, during and after a move. While a rule synchronizes, Kyverno
 // reverts marks on its copies. From 1.19 on, it deletes them when the rule is deleted. So a rule is made
 // harmless first, and that is read again before each write.
-import type { CloneRule, PolicyReading } from "./kyverno-rules.ts";
-import { titleOfPolicy } from "./kyverno-rules.ts";
-import { copyableObjects } from "../copied-kinds.ts";
-import { customPlace, fields, objectsIn, type OldCluster, type OldCustom } from "../old-objects.ts";
+import { clones, titleOfPolicy, type CloneRule, type PolicyReading } from "./kyverno-rules.ts";
+import {
+  copyableObjects,
+  customPlace,
+  fields,
+  objectsIn,
+  type OldCluster,
+  type OldCustom,
+} from "../old-objects.ts";
 import type { MoveStepName, OldSource } from "../old-tool.ts";
-import { parseSelector } from "../../../text/label-selector.ts";
 import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
 
@@ -49,12 +53,8 @@ function rulesOf({ policyReadings, moving }: KyvernoSteps): readonly CloneRule[]
     .filter((rule) => rule.scope.kind !== "never" && moving.some((one) => isOf(rule, one)));
 }
 
-function isOf({ from, kinds }: CloneRule, { kind, object }: OldSource): boolean {
-  if (object?.namespace !== from.namespace || !kinds.includes(kind)) return false;
-  if (from.kind === "one") return object.name === from.name;
-  if (from.selector === "") return true;
-  const parsed = parseSelector(from.selector);
-  return parsed.ok && parsed.value.matches(object.labels);
+function isOf(rule: CloneRule, { object }: OldSource): boolean {
+  return object !== undefined && clones(rule, object);
 }
 
 /** Requests that Kyverno has accepted and not carried out yet. */
@@ -87,9 +87,11 @@ function keeperOf({ labels, annotations }: OldCustom): string {
 }
 
 function patchCommand(policy: OldCustom, patch: unknown): string {
-  const namespace = policy.namespace === undefined ? "" : ` -n ${policy.namespace}`;
-  const resource = `${policy.kind.toLowerCase()}.${policy.group}`;
-  return `kubectl patch ${resource} ${policy.name}${namespace} --type=json -p '${JSON.stringify(patch)}'`;
+  return `kubectl patch ${wordsFor(policy)} --type=json -p '${JSON.stringify(patch)}'`;
+}
+
+function wordsFor({ kind, group, name, namespace }: OldCustom): string {
+  return `${kind.toLowerCase()}.${group} ${name}${namespace === undefined ? "" : ` -n ${namespace}`}`;
 }
 
 // Rules are deleted from the last to the first, because a deletion moves those behind it.
@@ -102,12 +104,8 @@ function deletionLines(
     const [first] = own;
     if (!first) return [];
     const { policy } = first;
-    const namespace = policy.namespace === undefined ? "" : ` -n ${policy.namespace}`;
     const isWhole = reading.isOnlyClones && own.length === reading.rules.length;
-    if (isWhole)
-      return [
-        `kubectl delete ${policy.kind.toLowerCase()}.${policy.group} ${policy.name}${namespace}`,
-      ];
+    if (isWhole) return [`kubectl delete ${wordsFor(policy)}`];
     const operations = own.toReversed().flatMap(({ deleting }) => deleting);
     const byHand = own.filter(({ deleting }) => deleting.length === 0);
     return [

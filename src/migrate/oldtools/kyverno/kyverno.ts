@@ -14,8 +14,14 @@ import {
   type RuleSource,
 } from "./kyverno-sources.ts";
 import { armedRules, deletionsOf, leftoversOf, preparationsOf } from "./kyverno-steps.ts";
-import { copyableObjects, objectTitle } from "../copied-kinds.ts";
-import type { OldCluster, OldCustom, OldObject, OldResource } from "../old-objects.ts";
+import {
+  copyableObjects,
+  objectTitle,
+  type OldCluster,
+  type OldCustom,
+  type OldObject,
+  type OldResource,
+} from "../old-objects.ts";
 import type { OldMark, OldReading, OldSource, OldTool } from "../old-tool.ts";
 import { markOfOne, secretSource } from "../secret-source.ts";
 import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
@@ -24,24 +30,13 @@ import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 const GROUP = { group: "kyverno.io", versions: ["v1", "v2beta1"] } as const;
 const POLICIES = { group: "policies.kyverno.io", versions: ["v1", "v1beta1", "v1alpha1"] } as const;
 const RULES: readonly OldResource[] = [
-  { ...GROUP, plural: "clusterpolicies", kind: "ClusterPolicy", namespaced: false },
-  { ...GROUP, plural: "policies", kind: "Policy", namespaced: true },
-  { ...POLICIES, plural: "generatingpolicies", kind: "GeneratingPolicy", namespaced: false },
-  {
-    ...POLICIES,
-    plural: "namespacedgeneratingpolicies",
-    kind: "NamespacedGeneratingPolicy",
-    namespaced: true,
-  },
-  {
-    ...GROUP,
-    versions: ["v2", "v2beta1"],
-    plural: "policyexceptions",
-    kind: "PolicyException",
-    namespaced: true,
-  },
-  { ...POLICIES, plural: "policyexceptions", kind: "PolicyException", namespaced: true },
-  { ...GROUP, versions: ["v2"], plural: "updaterequests", kind: "UpdateRequest", namespaced: true },
+  { ...GROUP, kind: "ClusterPolicy", namespaced: false },
+  { ...GROUP, kind: "Policy", namespaced: true },
+  { ...POLICIES, kind: "GeneratingPolicy", namespaced: false },
+  { ...POLICIES, kind: "NamespacedGeneratingPolicy", namespaced: true },
+  { ...GROUP, versions: ["v2", "v2beta1"], kind: "PolicyException", namespaced: true },
+  { ...POLICIES, kind: "PolicyException", namespaced: true },
+  { ...GROUP, versions: ["v2"], kind: "UpdateRequest", namespaced: true },
 ];
 const HOOKS = {
   group: "admissionregistration.k8s.io",
@@ -49,9 +44,9 @@ const HOOKS = {
   namespaced: false,
 } as const;
 const TRACES: readonly OldResource[] = [
-  { ...HOOKS, plural: "validatingwebhookconfigurations", kind: "ValidatingWebhookConfiguration" },
-  { ...HOOKS, plural: "mutatingwebhookconfigurations", kind: "MutatingWebhookConfiguration" },
-  { group: "apps", versions: ["v1"], plural: "deployments", kind: "Deployment", namespaced: true },
+  { ...HOOKS, kind: "ValidatingWebhookConfiguration" },
+  { ...HOOKS, kind: "MutatingWebhookConfiguration" },
+  { group: "apps", versions: ["v1"], kind: "Deployment", namespaced: true },
 ];
 
 /** On each source of a ClusterPolicy, and with its other labels on each copy. */

@@ -200,25 +200,18 @@ function globOf(way: Anchored, mode: PatternUse["mode"]): string | undefined {
   return glob.replaceAll(/\*+(\?*)\**/g, "$1*");
 }
 
+function withoutIdleLoops(parts: Way, freeBefore: boolean, freeAfter: boolean): Way {
+  return trimmed(trimmed(parts, freeAfter).toReversed(), freeBefore).toReversed();
+}
+
 // Next to an open end, a loop only matters with its minimum number of characters. No name begins or ends
 // with "-".
-function withoutIdleLoops(parts: Way, freeBefore: boolean, freeAfter: boolean): Way {
-  const shortened = (part: Part | undefined, free: boolean): Way | undefined => {
-    if (typeof part !== "object" || part.kind !== "loop" || isAny(part)) return undefined;
-    if (free) return Array.from({ length: part.least }, () => part.set);
-    return part.set === "-" && part.least === 0 ? [] : undefined;
-  };
-  let rest = parts;
-  for (;;) {
-    const last = shortened(rest.at(-1), freeAfter);
-    if (!last) break;
-    rest = [...rest.slice(0, -1), ...last];
-  }
-  for (;;) {
-    const first = shortened(rest[0], freeBefore);
-    if (!first) return rest;
-    rest = [...first, ...rest.slice(1)];
-  }
+function trimmed(parts: Way, isFree: boolean): Way {
+  const last = parts.at(-1);
+  if (typeof last !== "object" || last.kind !== "loop" || isAny(last)) return parts;
+  if (!isFree && (last.set !== "-" || last.least > 0)) return parts;
+  const needed = isFree ? Array.from({ length: last.least }, () => last.set) : [];
+  return trimmed([...parts.slice(0, -1), ...needed], isFree);
 }
 
 function textOf(part: Part): string | undefined {

@@ -24,9 +24,9 @@ import {
   uidKey,
   type ProjectionRule,
 } from "./projection-rules.ts";
-import { isIn, lastingRules, NO_NAMESPACES, sourceOfRules } from "../rule-targets.ts";
+import { faultsOf, isIn, NO_NAMESPACES, sourceOfRules, sourcesOf } from "../rule-targets.ts";
 import { markOfOne } from "../secret-source.ts";
-import { refText, type Ref } from "../../../text/names.ts";
+import { refText } from "../../../text/names.ts";
 import type { StringMap } from "../../../text/string-map.ts";
 
 const PROJECTABLE = `${PROJECTION_PREFIX}projectable`;
@@ -39,7 +39,6 @@ export const projection: OldTool = {
   resources: ["ClusterProjection", "Projection"].map((kind) => ({
     group: "projection.sh",
     versions: ["v1"],
-    plural: `${kind.toLowerCase()}s`,
     kind,
     namespaced: kind === "Projection",
   })),
@@ -51,39 +50,36 @@ function readProjections(cluster: OldCluster, flags: OldFlags): OldReading {
   const rules = customs.map(projectionRule);
   const byPlace = new Map(secrets.map((secret) => [refText(secret), secret]));
   const usable = rules.filter((rule) => projectionFault(rule) === undefined);
-  const groups = Map.groupBy(usable, ({ source, copyName }) => `${refText(source)} ${copyName}`);
   const permissive = flags.flag("source-mode") === "permissive";
-  const ofRule = new Map<ProjectionRule, OldSource>();
-  const sources = [...groups.values()].flatMap((group): OldSource[] => {
-    const [first] = group;
-    if (!first) return [];
-    const object = byPlace.get(refText(first.source));
-    const source = sourceOf(object, group, permissive, cluster);
-    // Without its source a copy is an orphan.
-    if (object) for (const rule of group) ofRule.set(rule, source);
-    return [source];
-  });
+  const { sources, ofRule } = sourcesOf(
+    usable,
+    ({ source, copyName }) => `${refText(source)} ${copyName}`,
+    (first, same, deleting) =>
+      sourceOf(first, same, { deleting, permissive, secrets: byPlace, cluster }),
+  );
   const marks = secrets.filter(isMarked).map((object) => markOf(object, rules, ofRule, cluster));
   return {
     sources,
     marks,
     unmoved: others.filter(isMarked),
-    problems: rules.flatMap((rule) => {
-      const why = projectionFault(rule);
-      return why === undefined ? [] : [`${rule.title}: ${why}`];
-    }),
+    problems: faultsOf(rules, projectionFault),
     leftovers: () => projectionLeftovers(customs),
   };
 }
 
+type Circumstances = {
+  readonly deleting: boolean;
+  readonly permissive: boolean;
+  readonly secrets: ReadonlyMap<string, OldObject>;
+  readonly cluster: OldCluster;
+};
+
 function sourceOf(
-  object: OldObject | undefined,
-  all: readonly ProjectionRule[],
-  permissive: boolean,
-  { namespaces }: OldCluster,
+  { copyName, source: place }: ProjectionRule,
+  rules: readonly ProjectionRule[],
+  { deleting, permissive, secrets, cluster: { namespaces } }: Circumstances,
 ): OldSource {
-  const { rules, deleting } = lastingRules(all);
-  const { copyName = "", source: place = NO_PLACE } = rules[0] ?? {};
+  const object = secrets.get(refText(place));
   const isCopy = object !== undefined && isMarked(object);
   return {
     ...sourceOfRules(rules.map(targetsOf), { object, place, copyName }, isCopy, namespaces),
@@ -93,8 +89,6 @@ function sourceOf(
     added: { labels: overlaid(rules, "labels"), annotations: overlaid(rules, "annotations") },
   };
 }
-
-const NO_PLACE: Ref = { namespace: "", name: "" };
 
 function targetsOf({ title, any }: ProjectionRule) {
   return { title, targets: { any, within: undefined } };
