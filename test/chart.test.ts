@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
+import { readConfig } from "../src/controller/settings/config.ts";
 import { FLAGS, type Flag } from "../src/controller/settings/flags.ts";
 import { LIST_ANNOTATIONS, SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
 import { parseDuration, parseSize } from "../src/controller/settings/units.ts";
@@ -19,6 +20,8 @@ type Schema = {
   readonly properties: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
   readonly $ref?: string;
+  readonly anyOf?: readonly { readonly pattern?: string; readonly items?: { pattern: string } }[];
+  readonly maximum?: number;
 };
 const schema: Schema = JSON.parse(read("values.schema.json"));
 
@@ -103,6 +106,23 @@ test("the schema takes the durations and sizes that the program takes", () => {
       else assert.throws(() => parse(text), RangeError, text);
     }
   }
+});
+
+test("the schema takes no list with an empty entry and no count beyond the program's, so that no pod starts in vain", () => {
+  const { list, count } = schema.$defs;
+  const [inText, inList] = [list?.anyOf?.[0]?.pattern, list?.anyOf?.[1]?.items?.pattern];
+  const outside = { env: {}, clusterNamespace: undefined, terminal: false };
+  for (const text of ["a", "a, b", " a-*,! b ", "", " ", ",", "a,", "a,,b", "a, ,b"]) {
+    const takes = (): unknown => readConfig({ "exclude-namespaces": text }, outside);
+    const isTaken = new RegExp(inText ?? "").test(text);
+    assert.equal(
+      text.split(",").every((one) => new RegExp(inList ?? "").test(one)),
+      isTaken,
+    );
+    if (isTaken) takes();
+    else if (text !== "") assert.throws(takes, /has an empty entry/);
+  }
+  assert.equal(count?.maximum, Number.MAX_SAFE_INTEGER);
 });
 
 test("the templates tell globs from names as the program does", () => {
