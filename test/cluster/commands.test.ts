@@ -76,7 +76,6 @@ test("rights in one namespace are found in that one, and missing in another", as
   assert.equal(found.get(`delete secrets in ${a}`)?.state, "ok");
   assert.equal(found.get(`delete secrets in ${b}`)?.state, "missing");
   assert.equal(found.get(`get namespaces/${a} in ${a}`)?.state, "missing");
-  await scene.finish();
 });
 
 test("explain says of a real cluster what a run then does, and names what its rights hide", async (t) => {
@@ -109,5 +108,4 @@ test("explain says of a real cluster what a run then does, and names what its ri
   assert.equal(hidden.code, 1);
   assert.match(hidden.stderr, /403 Forbidden/);
   assert.doesNotMatch(hidden.stderr + hidden.stdout, /\n\s+at /);
-  await scene.finish();
 });

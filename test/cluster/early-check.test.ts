@@ -187,7 +187,6 @@ test("under the binding that denies, the controller copies, fills, releases and 
   });
   const failed = running.outcomes.filter(({ kind }) => kind === "failed");
   assert.deepEqual(failed, []);
-  await running.stop();
   await scene.finish();
   assert.deepEqual(spokenBy(name, await refusal(scene, "x", { to: "A" })), [
     `invalid secretcast.io/to: "A": ${FORM}`,
@@ -213,14 +212,12 @@ test("what is refused at once is what the controller's Event says, word for word
     `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/${name}`,
   );
   await eventually("it is off", async () => (await refusal(scene, "wrong", texts)).status === 201);
-  const running = scene.start();
+  scene.start();
   const notes = await eventually("the controller refuses it", async () => {
     const found = await eventNotes(scene, scene.source, "wrong", "Refused");
     return found.length > 0 && found;
   });
   assert.deepEqual(spokenBy(name, answer), notes);
-  await running.stop();
-  await scene.finish();
 });
 
 for (const [at, [globs, silent]] of (

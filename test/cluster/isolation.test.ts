@@ -58,6 +58,4 @@ for (const fault of WEBHOOK_FAULTS.slice(1))
       () => running.settled()?.states.current === 3 * (teams.length + 5),
       60_000,
     );
-    await running.stop();
-    await scene.finish();
   });

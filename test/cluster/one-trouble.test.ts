@@ -98,6 +98,4 @@ test("thirty namespaces that a policy refuses are one row, one line and one Even
   await eventually("its end is told", () =>
     running.log.some((line) => line.includes('"resolved: write failed, will try again"')),
   );
-  await running.stop();
-  await scene.finish();
 });

@@ -81,5 +81,4 @@ test("API-50 a flooded API server refuses our writes for two renew deadlines and
   await eventually("the rest is copied", async () => (await copies()) === COPIES, CALM_AGAIN_MS);
   for (const place of places) await scene.holds(place, "s", { k: "v" });
   assert.equal(await controller.stop(), 0);
-  await scene.finish();
 });

@@ -64,10 +64,8 @@ async function assertAllStay(stage: Stage, before: readonly string[]): Promise<v
   for (const team of stage.teams) await stage.scene.holds(team, "cred", OLD);
 }
 
-async function assertAllReplaced({ scene, teams, running }: Stage): Promise<void> {
+async function assertAllReplaced({ scene, teams }: Stage): Promise<void> {
   for (const team of teams) await scene.holds(team, "cred", NEW);
-  await running.stop();
-  await scene.finish();
 }
 
 async function make(

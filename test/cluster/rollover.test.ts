@@ -60,5 +60,4 @@ test("the leader stops, the stand-by writes, and nothing is lost in between", as
   assert.notEqual(leaseHolder(), holder);
   assert.equal(await next.stop(), 0);
   assert.equal(leaseHolder(), "", "released");
-  await scene.finish();
 });

@@ -71,7 +71,7 @@ async function guarded(t: TestContext) {
 }
 
 test("a tenant neither edits nor deletes a copy; the controller goes on", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { scene, a } = await guarded(t);
   const { api, source } = scene;
   const copy = `${a}/s is a copy of ${source}/s`;
   const edited = `${copy} and is kept equal to it by secretcast: change that one`;
@@ -104,8 +104,6 @@ test("a tenant neither edits nor deletes a copy; the controller goes on", async 
   await scene.holds(a, "s", { k: "2" });
   await api.deleteSecret(source, "s");
   await scene.absent(a, "s");
-  await controller.stop();
-  await scene.finish();
 });
 
 test("a copy that is a ConfigMap is guarded alike, its binary data too", async (t) => {
@@ -114,7 +112,7 @@ test("a copy that is a ConfigMap is guarded alike, its binary data too", async (
   const a = await scene.namespace("a");
   const annotations = { "secretcast.io/to": a };
   await api.createSecret(source, "s", { annotations, data: { k: "1" } });
-  const controller = scene.start();
+  scene.start();
   await scene.holds(a, "s", { k: "1" });
   for (const change of [
     '{"data":{"k":"2"}}',
@@ -128,24 +126,20 @@ test("a copy that is a ConfigMap is guarded alike, its binary data too", async (
   assert.equal(as(TENANT, a, "label", "configmap", "s", "team=a").code, 0);
   await api.deleteSecret(source, "s");
   await scene.absent(a, "s");
-  await controller.stop();
-  await scene.finish();
 });
 
 test("a copy stays guarded however many others write to it", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { a } = await guarded(t);
   // The API server keeps ten managers apart and merges the oldest of more.
   for (let writer = 0; writer < 14; writer++) {
     const words = ["label", "secret", "s", `writer-${writer}=x`, `--field-manager=w${writer}`];
     assert.equal(as(TENANT, a, ...words).code, 0);
   }
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
-  await controller.stop();
-  await scene.finish();
 });
 
 test("a tenant cannot direct the garbage collector at a copy by an owner reference (B10)", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { scene, a } = await guarded(t);
   const { api, source } = scene;
   const belongs = `${a}/s is a copy of ${source}/s and belongs to secretcast: do not add an owner reference to it`;
   const owner = (uid: string) => ({ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid });
@@ -167,12 +161,10 @@ test("a tenant cannot direct the garbage collector at a copy by an owner referen
   await api.setData(source, "s", { k: "2" });
   await scene.holds(a, "s", { k: "2" });
   assert.equal(as(TENANT, a, ...setOwners(TENANT, [])).code, 0);
-  await controller.stop();
-  await scene.finish();
 });
 
 test("no number of annotations makes the API server slow or the guard blind (B14)", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { a } = await guarded(t);
   const folder = mkdtempSync(join(tmpdir(), "secretcast-patch-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const annotated = (count: number, more: object) => {
@@ -194,22 +186,18 @@ test("no number of annotations makes the API server slow or the guard blind (B14
   assert.ok(refuses(a, ["patch", "secret", "s", "-p", '{"data":{"k":"Mg=="}}'], "change that one"));
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
   assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").code, 0);
-  await controller.stop();
-  await scene.finish();
 });
 
 test("who may delete the policy may delete a copy, by whatever group or role", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { scene, a } = await guarded(t);
   const change = ["patch", "secret", "s", "--type=merge", "-p", '{"data":{"k":"Mg=="}}'];
   assert.equal(as(CARETAKER, a, ...change).code, 0);
   assert.equal(as(CARETAKER, a, "delete", "secret", "s").code, 0);
   await scene.holds(a, "s", { k: "1" });
-  await controller.stop();
-  await scene.finish();
 });
 
 test("marks that the controller did not write bind nobody: their owner edits and deletes the Secret", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { scene, a } = await guarded(t);
   const labels = { "app.kubernetes.io/managed-by": "secretcast" };
   const marks = (name: string) => ({
     "secretcast.io/source": "nowhere/no-such-source",
@@ -226,15 +214,11 @@ test("marks that the controller did not write bind nobody: their owner edits and
     assert.equal(as(TENANT, a, "delete", "secret", name).code, 0, name);
   }
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"), "a real one is guarded");
-  await controller.stop();
-  await scene.finish();
 });
 
 test("a namespace with copies can be deleted: the cluster's controllers empty it", async (t) => {
-  const { scene, a, controller } = await guarded(t);
+  const { scene, a } = await guarded(t);
   const { api } = scene;
   await api.deleteNamespace(a);
   await api.namespaceGone(a);
-  await controller.stop();
-  await scene.finish();
 });

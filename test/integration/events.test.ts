@@ -30,7 +30,7 @@ test("kubectl shows a source's owner what was copied, what is in the way and wha
   await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
   const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
   await scene.api.createSecret(scene.source, "wrong", { annotations: mistyped, data: DATA });
-  const running = scene.start();
+  scene.start();
   await scene.holds(scene.name("team-a"), "registry", DATA);
   for (const [name, line] of [
     [
@@ -41,8 +41,6 @@ test("kubectl shows a source's owner what was copied, what is in the way and wha
     ["wrong", /Warning +Refused .*secretcast\.io\/to-selecter/],
   ] as const)
     await eventually(`kubectl shows ${line.source}`, async () => line.test(await shown(name)));
-  await running.stop();
-  await scene.finish();
 });
 
 test("a mended typo is told as recovered, and what asks outside the source namespaces as ignored", async (t) => {
@@ -54,7 +52,7 @@ test("a mended typo is told as recovered, and what asks outside the source names
   const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
   await scene.api.createSecret(scene.source, "registry", { annotations: mistyped, data: DATA });
   await scene.unmanaged(team, "mine", { annotations: to, data: DATA });
-  const running = scene.start();
+  scene.start();
   const told = (
     namespace: string,
     name: string,
@@ -72,8 +70,6 @@ test("a mended typo is told as recovered, and what asks outside the source names
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/to-selecter": null });
   await told(scene.source, "registry", "Recovered");
   await scene.holds(team, "registry", DATA);
-  await running.stop();
-  await scene.finish();
 });
 
 secretsOnly(
@@ -105,7 +101,7 @@ secretsOnly(
         },
         data: { mine: "x" },
       });
-    const running = listing.start();
+    const running = scene.start();
     for (const name of Object.keys(forged)) {
       const notes = await eventually(`the owner of of-${name} is told`, async () => {
         const found = await eventNotes(scene, tenant, `of-${name}`, "Conflict");
@@ -121,7 +117,5 @@ secretsOnly(
     assert.match(whyOf(row), /^invalid entry payroll: /, "the administrator reads the reason");
     const [note = ""] = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
     assert.match(note, /acquisition-of-ACME/);
-    await running.stop();
-    await listing.finish();
   },
 );

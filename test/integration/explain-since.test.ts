@@ -73,7 +73,6 @@ test("a copy that appeared is explained by its marks, the Event of its source an
   );
   assert.match(said.stdout, /\nNot recorded in the cluster:\n {2}which user it was: /);
   assert.doesNotMatch(said.stdout + JSON.stringify(json), /hunter2|aHVudGVyMg/);
-  await scene.finish();
 });
 
 test("what is older than --since is left out, and that nothing is recorded is said (37)", async (t) => {
@@ -84,7 +83,6 @@ test("what is older than --since is left out, and that nothing is recorded is sa
   });
   const plain = await explain(scene, "s", "-n", team);
   assert.doesNotMatch(plain.stdout, /recorded|Its marks/i);
-  await scene.finish();
 });
 
 test("a source that was deleted is explained by its Events while they are there (37)", async (t) => {
@@ -98,5 +96,4 @@ test("a source that was deleted is explained by its Events while they are there 
   const never = await explain(scene, "never", "-n", scene.source, "--since", "1h");
   assert.deepEqual([never.code, never.stdout], [1, ""]);
   assert.match(never.stderr, /^secretcast: there is no Secret never in namespace /);
-  await scene.finish();
 });

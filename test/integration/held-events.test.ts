@@ -1,5 +1,4 @@
-// Events of removals that are held, as kubectl shows them: on the source, on the source list, and, where the
-// source no longer exists, on the controller's Lease.
+// Events of removals that are held where the source no longer exists, as kubectl shows them: on the controller's Lease.
 import assert from "node:assert/strict";
 import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
@@ -40,27 +39,5 @@ test("removals of a source that no longer exists have an Event on the controller
   assert.match(note, /held, because this process has never seen the source/);
   assert.match(note, DUE);
   assert.ok(running.log.some((line) => line.includes('"msg":"held"') && line.includes('"dueAt":')));
-  await running.stop();
   await scene.finish({ "delete-hold": "10m" });
-});
-
-test("a typing error in to has the Events DeletesHeld and Nowhere on the source (A4)", async (t) => {
-  const scene = await openScene(t);
-  await publish(scene);
-  const running = scene.start(HOLD);
-  await eventually("all is current", () => running.settled()?.states.current === 2);
-  await scene.api.annotate(scene.source, "registry", { [TO]: "taem-*" });
-  const notes = (reason: string) => eventNotes(scene, scene.source, "registry", reason);
-  const note = await eventually("the hold is told", async () => (await notes("DeletesHeld"))[0]);
-  assert.match(note, /held, because the change leaves the source without any copy/);
-  assert.match(note, DUE);
-  const nowhere = await eventually("so is the state", async () => (await notes("Nowhere"))[0]);
-  assert.equal(nowhere, "an edit leaves the source without any copy");
-  const { resource } = scene.api;
-  const series = `secretcast_sources{state="nowhere",resource="${resource.plural}"}`;
-  assert.equal(await running.metric(series), 1);
-  await scene.api.annotate(scene.source, "registry", { [TO]: scene.name("team-*") });
-  await eventually("all is current again", () => running.settled()?.states.current === 2);
-  await running.stop();
-  await scene.finish();
 });

@@ -93,7 +93,6 @@ test("a label edited by another program does not make the value younger, new dat
   const rotated = (await itemOf(scene, "s")).value;
   assert.deepEqual([rotated.known, rotated.manager], ["exact", "rotator"]);
   assert.ok(Date.parse(rotated.notAfter ?? "") > Date.parse(first.value.notAfter ?? "") + 1000);
-  await scene.finish();
 });
 
 test("a label edited by the program that set the value gives a range, and the limit counts its old end (37)", async (t) => {
@@ -109,7 +108,6 @@ test("a label edited by the program that set the value gives a range, and the li
   const { code, stderr } = await run(scene, "--max-age", "1s");
   assert.equal(code, 2, "an edit of a label hides no old value");
   assert.match(stderr, /^value (that may be )?older than the limit/m);
-  await scene.finish();
 });
 
 test("an apply of stringData counts as a change of the value (37)", async (t) => {
@@ -123,7 +121,6 @@ test("an apply of stringData counts as a change of the value (37)", async (t) =>
       Date.parse(value.notAfter) > Date.parse(first.value.notAfter ?? ""),
     JSON.stringify(value),
   );
-  await scene.finish();
 });
 
 test("copies have the time at which their data were last written, and no value is ever printed (37)", async (t) => {
@@ -149,5 +146,4 @@ test("copies have the time at which their data were last written, and no value i
       for (const text of [value, Buffer.from(value).toString("base64")])
         assert.ok(!(stdout + stderr).includes(text), `${form} shows a value`);
   }
-  await scene.finish();
 });

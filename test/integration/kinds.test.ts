@@ -61,8 +61,6 @@ test("a Secret and a ConfigMap of one name are two sources, and their copies two
   await maps.deleteSecret(scene.source, "app");
   await scene.absent(a, "app");
   assert.deepEqual((await secrets.secret(a, "app"))?.data, ONE, "the Secret's copy stays");
-  await running.stop();
-  await scene.finish();
 });
 
 test("deletions of both kinds count together against the limit", async (t) => {
@@ -85,7 +83,7 @@ test("deletions of both kinds count together against the limit", async (t) => {
   });
   assert.ok(rows.every(({ kind }) => kind === "ConfigMap"));
   for (const team of teams) await scene.holds(team, "app", ONE);
-  await running.stop();
+  scene.isFinished = true;
 });
 
 test("an entry of a ConfigMap stays in its field, through renames and when it moves", async (t) => {
@@ -106,7 +104,7 @@ test("an entry of a ConfigMap stays in its field, through renames and when it mo
     annotations: { "secretcast.io/from": `${scene.source}/offer` },
     data: { own: "mine" },
   });
-  const running = scene.start();
+  scene.start();
   const fields = (name: string, data: object, binaryData: object | undefined): Promise<unknown> =>
     eventually(`${name} is right`, async () => {
       const found = await maps.secret(team, name);
@@ -125,8 +123,6 @@ test("an entry of a ConfigMap stays in its field, through renames and when it mo
   await fields("pulling", { b: "text", own: "mine" }, { a: "/wAA" });
   await maps.patchSecret(scene.source, "offer", { data: { a: "back" }, binaryData: { a: null } });
   await fields("pulling", { a: "back", b: "text", own: "mine" }, undefined);
-  await running.stop();
-  await scene.finish();
 });
 
 test("ConfigMaps that tell somebody what to do are no sources, places or pulling", async (t) => {
@@ -149,7 +145,8 @@ test("ConfigMaps that tell somebody what to do are no sources, places or pulling
     annotations: { ...to(scene), "secretcast.io/name": "kube-root-ca.crt" },
     data: TWO,
   });
-  const running = scene.start({ "include-system-namespaces": true });
+  scene.given = { "include-system-namespaces": true };
+  const running = scene.start();
   await scene.holds(team, "offer", TWO);
   const refused = await eventually("they are refused", () => {
     const found = running.settled()?.sources.filter(({ state }) => state === "refused") ?? [];
@@ -163,8 +160,6 @@ test("ConfigMaps that tell somebody what to do are no sources, places or pulling
     await maps.secret(team, "kube-root-ca.crt").then((found) => found?.data?.["mode"]),
     undefined,
   );
-  await running.stop();
-  await scene.finish({ "include-system-namespaces": true });
 });
 
 test("without --config-maps not one ConfigMap is read", async (t) => {
@@ -180,5 +175,4 @@ test("without --config-maps not one ConfigMap is read", async (t) => {
     read.filter(({ query }) => query.get("fieldSelector") !== "metadata.name=secretcast-sources"),
     [],
   );
-  await scene.finish();
 });

@@ -21,8 +21,8 @@ test("only listed namespaces have copies; each keeps up with its source and its 
     data: { k: "1" },
   });
   await scene.unmanaged(b, "taken");
-  const given = { namespaces: `${a},${b}` };
-  scene.start(given);
+  scene.given = { namespaces: `${a},${b}` };
+  scene.start();
   for (const place of [a, b]) await scene.holds(place, "s", { k: "1" });
   await api.setData(source, "s", { k: "2" });
   for (const place of [a, b]) await scene.holds(place, "s", { k: "2" });
@@ -32,7 +32,6 @@ test("only listed namespaces have copies; each keeps up with its source and its 
   await scene.absent(b, "s");
   assert.deepEqual(await api.secrets(c), []);
   assert.equal((await api.secrets(source)).length, 1, "a source namespace that is not listed");
-  await scene.finish(given);
 });
 
 test("a listed namespace that is not there keeps nobody waiting and is served when it comes", async (t) => {
@@ -44,8 +43,8 @@ test("a listed namespace that is not there keeps nobody waiting and is served wh
     annotations: { "secretcast.io/to": "*" },
     data: { k: "1" },
   });
-  const given = { namespaces: `${a},${later}` };
-  const controller = scene.start(given);
+  scene.given = { namespaces: `${a},${later}` };
+  const controller = scene.start();
   await scene.holds(a, "s", { k: "1" });
   assert.ok(controller.ready());
   await scene.namespace("later");
@@ -54,7 +53,6 @@ test("a listed namespace that is not there keeps nobody waiting and is served wh
   await api.namespaceGone(later);
   await api.setData(source, "s", { k: "2" });
   await scene.holds(a, "s", { k: "2" });
-  await scene.finish(given);
 });
 
 test("a namespace taken off the list, of copies or of their source, freezes the copies", async (t) => {
@@ -75,8 +73,8 @@ test("a namespace taken off the list, of copies or of their source, freezes the 
   await api.deleteSecret(two, "second");
   for (const name of ["first", "second"]) await scene.leaveAlone(b, name);
   await scene.leaveAlone(a, "second");
-  const less = { ...sources, namespaces: [one, a].join() };
-  const narrow = scene.start(less);
+  scene.given = { ...sources, namespaces: [one, a].join() };
+  const narrow = scene.start();
   await scene.holds(a, "first", { k: "2" });
   const rows = await eventually("a settled plan", () => narrow.settled()?.rows);
   assert.deepEqual(
@@ -86,7 +84,6 @@ test("a namespace taken off the list, of copies or of their source, freezes the 
     ),
     [`frozen ${a}/second source ${two}/second is not in a source namespace (--namespaces)`],
   );
-  await scene.finish(less);
 });
 
 test("a namespace that answers 403 freezes with the copies of its sources, and nobody waits for it", async (t) => {
@@ -94,7 +91,7 @@ test("a namespace that answers 403 freezes with the copies of its sources, and n
   const { api } = scene;
   const [one, two] = [await scene.namespace("src-1"), await scene.namespace("src-2")];
   const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
-  const given = {
+  scene.given = {
     "source-namespaces": scene.name("src-*"),
     "namespace-policy": "opt-out",
     namespaces: [one, two, a, b].join(),
@@ -102,13 +99,13 @@ test("a namespace that answers 403 freezes with the copies of its sources, and n
   const to = { "secretcast.io/to": `${a},${b}` };
   await api.createSecret(one, "first", { annotations: to, data: { k: "1" } });
   await api.createSecret(two, "second", { annotations: to, data: { k: "1" } });
-  const whole = scene.start(given);
+  const whole = scene.start();
   for (const place of [a, b])
     for (const name of ["first", "second"]) await scene.holds(place, name, { k: "1" });
   await whole.stop();
 
   const closed = new Set([two, b]);
-  const partial = scene.start(given, async ({ path, query, what }) => {
+  const partial = scene.start({}, async ({ path, query, what }) => {
     const asked = `${path} ${String(query?.["fieldSelector"])}`;
     if ([...closed].some((name) => new RegExp(`[/=]${name}(?:[/ ]|$)`).test(asked)))
       throw new ApiError(what, { kind: "forbidden", status: 403, reason: "Forbidden" });
@@ -132,7 +129,6 @@ test("a namespace that answers 403 freezes with the copies of its sources, and n
   closed.clear();
   await scene.holds(b, "first", { k: "2" });
   for (const place of [a, b]) await scene.absent(place, "second");
-  await scene.finish(given);
 });
 
 test("Namespaces that may be read, but not listed, are served, those created later too (34)", async (t) => {

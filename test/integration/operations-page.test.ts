@@ -38,7 +38,7 @@ test("the commands of docs/operations.md print what the page says", { skip }, as
   const stage = await openRecipe(t, cluster);
   await stage.apply([{ language: "yaml", text: "# values.yaml\nflags: {delete-hold: 30m}\n" }]);
   await stage.shell(EXAMPLE);
-  const running = stage.start();
+  stage.scene.start();
   await eventually("db is copied", () =>
     stage
       .shell("for name in team-a team-b team-c; do kubectl get secret db -n $name; done")
@@ -59,7 +59,6 @@ test("the commands of docs/operations.md print what the page says", { skip }, as
         return true;
       });
     }
-  await running.stop();
 });
 
 /** The shell blocks under the heading, with the names of the source `secretcast/registry` and of its copy in team-a. */
@@ -83,7 +82,7 @@ kubectl create secret generic registry -n secretcast --from-literal token=made-u
 kubectl annotate secret registry -n secretcast 'secretcast.io/to=team-*'
 kubectl get namespace cert-manager || kubectl create namespace cert-manager
 kubectl create secret generic wildcard-tls -n cert-manager --from-literal token=wildcard`);
-  const running = stage.start();
+  stage.scene.start();
   await stage.scene.holds("team-a", "registry", { token: "made-up" });
 
   const [list = ""] = procedure("How do I create the list?");
@@ -103,5 +102,4 @@ kubectl create secret generic wildcard-tls -n cert-manager --from-literal token=
   await stage.shell(again);
   const annotated = await stage.scene.api.secret("secretcast", "registry");
   assert.ok(annotated?.metadata.annotations?.["retried-at"]);
-  await running.stop();
 });

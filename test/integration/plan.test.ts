@@ -96,11 +96,11 @@ test("what plan says a run then does, write by write, and then nothing is left",
   const promised = items.filter(({ verdict }) => verdict !== "conflict").map(told);
   assert.deepEqual(written.toSorted(), promised.toSorted());
   assert.deepEqual((await itemsOf(scene)).map(told), [`conflict ${b}/fresh`]);
-  await scene.finish();
 });
 
 test("-n narrows to one namespace, and the exit code with it", async (t) => {
   const scene = await openScene(t);
+  scene.isFinished = true;
   const a = await scene.namespace("team-a");
   const b = await scene.namespace("team-b");
   await scene.api.createSecret(scene.source, "s", {
@@ -117,6 +117,7 @@ test("-n narrows to one namespace, and the exit code with it", async (t) => {
 
 test("ConfigMaps of the cluster are planned and shown with --config-maps", async (t) => {
   const scene = await openScene(t);
+  scene.isFinished = true;
   const a = await scene.namespace("team-a");
   const metadata = { name: "ca", namespace: scene.source, annotations: { "secretcast.io/to": a } };
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "ca.crt": "text" } };

@@ -48,7 +48,6 @@ function recipe(
   test(`recipe: ${title}`, { skip: skip || tooOld(title) }, async (t) => {
     const stage = await openRecipe(t, cluster);
     await run(stage, codeBlocks(PAGE, title));
-    await stage.finish();
   });
 }
 
@@ -76,7 +75,7 @@ const passwordIn = async (stage: RecipeStage, namespace: string): Promise<unknow
 };
 
 recipe("A registry credential everywhere, and Pods that use it", async (stage, blocks) => {
-  const controller = stage.start();
+  stage.scene.start();
   const [rotation] = blocks.slice(-1);
   assert.ok(rotation);
   const [source, overlay, install, pod] = blocks;
@@ -100,12 +99,11 @@ recipe("A registry credential everywhere, and Pods that use it", async (stage, b
       assert.equal(await passwordIn(stage, namespace), "rotated");
     return true;
   });
-  await controller.stop();
 });
 
 recipe("A wildcard certificate from cert-manager", async (stage, blocks) => {
   await stage.apply(blocks);
-  const controller = stage.start();
+  stage.scene.start();
   const spec = field(load(blocks[0]?.text ?? ""), "spec");
   const name = String(field(spec, "secretName"));
   // As cert-manager makes it: the template's annotations beside its own.
@@ -138,7 +136,6 @@ recipe("A wildcard certificate from cert-manager", async (stage, blocks) => {
       [],
     );
   }
-  await controller.stop();
 });
 
 recipe("A certificate that nobody can annotate", async (stage, blocks) => {
@@ -151,7 +148,7 @@ recipe("A certificate that nobody can annotate", async (stage, blocks) => {
     "the chart says the same",
   );
   await stage.apply(blocks);
-  const controller = stage.start();
+  stage.scene.start();
   const data = { "tls.crt": "certificate", "tls.key": "key" };
   await stage.scene.api.createSecret("platform", "wildcard-tls", {
     type: "kubernetes.io/tls",
@@ -159,7 +156,6 @@ recipe("A certificate that nobody can annotate", async (stage, blocks) => {
   });
   for (const team of ["team-a", "team-b"]) await stage.scene.holds(team, "apps-tls", data);
   assert.deepEqual(await having(stage, "apps-tls"), ["team-a", "team-b"]);
-  await controller.stop();
 });
 
 recipe("A CA bundle, as a ConfigMap", async (stage, blocks) => {
@@ -168,7 +164,7 @@ recipe("A CA bundle, as a ConfigMap", async (stage, blocks) => {
   stage.write("ca.crt", "the authority of today\n");
   stage.write("next.crt", "the one of tomorrow\n");
   await stage.apply([values]);
-  const controller = stage.start();
+  stage.scene.start();
   await stage.apply([source]);
   const bundles = async (): Promise<Readonly<Record<string, unknown>>> => {
     const found = "kubectl get configmaps -A --field-selector metadata.name=ca-bundle -o json";
@@ -191,17 +187,15 @@ recipe("A CA bundle, as a ConfigMap", async (stage, blocks) => {
   await hold("the authority of today\n");
   await stage.apply([pod, change]);
   await hold("the authority of today\nthe one of tomorrow\n");
-  await controller.stop();
 });
 
 recipe("CI tokens for teams that carry a label", async (stage, blocks) => {
   await stage.shell("kubectl label namespace other ci=builds");
-  const controller = stage.start();
+  stage.scene.start();
   await stage.apply(blocks);
   await has(stage, "ci-token", ["secretcast", "team-a"]);
   await stage.shell("kubectl label namespace team-a ci-");
   await has(stage, "ci-token", ["secretcast"]);
-  await controller.stop();
 });
 
 recipe("Every team may publish, each namespace says what it takes", async (stage, blocks) => {
@@ -210,28 +204,26 @@ recipe("Every team may publish, each namespace says what it takes", async (stage
   const annotations = { "secretcast.io/to": "*" };
   await stage.scene.api.createSecret("other", "gift", { annotations, data: { k: "v" } });
   await stage.scene.api.createSecret("platform", "more", { annotations, data: { k: "v" } });
-  const controller = stage.start();
+  stage.scene.start();
   await has(stage, "registry", ["platform", "team-a", "team-b"]);
   await has(stage, "more", ["platform", "team-a"]);
   assert.deepEqual(await having(stage, "gift"), ["other"]);
-  await controller.stop();
 });
 
 recipe("Repository credentials for several Argo CDs", async (stage, blocks) => {
   await stage.apply(blocks);
-  const controller = stage.start();
+  stage.scene.start();
   await has(stage, "github", ["argocd", "argocd-team-a", "secretcast"]);
   for (const namespace of ["argocd", "argocd-team-a"]) {
     const copy = await secretOf(stage, namespace, "github");
     assert.equal(copy?.metadata.labels?.["argocd.argoproj.io/secret-type"], "repo-creds");
     assert.equal(copy.data?.["url"], "https://github.com/example");
   }
-  await controller.stop();
 });
 
 recipe("Beside Argo CD and Flux", async (stage, blocks) => {
   await stage.apply(blocks);
-  const controller = stage.start();
+  stage.scene.start();
   await has(stage, "from-git", ["secretcast", "team-a", "team-b"]);
   const { metadata } = (await secretOf(stage, "team-a", "from-git")) ?? assert.fail("no copy");
   assert.deepEqual(metadata.labels, {
@@ -243,13 +235,12 @@ recipe("Beside Argo CD and Flux", async (stage, blocks) => {
     annotations.filter((key) => !key.startsWith("secretcast.io/")),
     [],
   );
-  await controller.stop();
 });
 
 recipe("A secret from a vault, by the External Secrets Operator", async (stage, blocks) => {
   await stage.apply(blocks);
   const { api } = stage.scene;
-  const controller = stage.start();
+  stage.scene.start();
   const owner = load(blocks[0]?.text ?? "");
   const template = field(owner, "spec", "target", "template", "metadata", "annotations");
   // As the operator makes it: the template's annotations, its own marks, and an owner.
@@ -280,12 +271,11 @@ recipe("A secret from a vault, by the External Secrets Operator", async (stage, 
   // As the garbage collector does when the ExternalSecret goes.
   await api.deleteSecret("secretcast", "database");
   await has(stage, "database", []);
-  await controller.stop();
 });
 
 recipe("Restarting workloads when a secret changes", async (stage, blocks) => {
   await stage.apply(blocks);
-  const controller = stage.start();
+  stage.scene.start();
   await has(stage, "database", ["secretcast", "team-a", "team-b"]);
   const copy = () => secretOf(stage, "team-a", "database");
   const first = await copy();
@@ -300,7 +290,6 @@ recipe("Restarting workloads when a secret changes", async (stage, blocks) => {
     const generation = "kubectl get deployment web -n team-a -o 'jsonpath={.metadata.generation}'";
     assert.equal(await stage.shell(generation), "1", "no workload is changed by us");
   }
-  await controller.stop();
 });
 
 test("each recipe of the page has its test", () => {

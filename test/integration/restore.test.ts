@@ -38,15 +38,13 @@ test("S18 a backup of sources and copies, restored whole, costs an update in pla
     data: LOGIN,
   });
 
-  const second = scene.start();
+  scene.start();
   for (const place of places) await scene.holds(place, "registry", LOGIN);
   const after = await Promise.all(places.map((place) => scene.api.secret(place, "registry")));
   assert.deepEqual(
     after.map((copy) => copy?.metadata.uid),
     uids,
   );
-  await second.stop();
-  await scene.finish();
 });
 
 const missing = kubectlMissing();
@@ -70,7 +68,7 @@ test(
     const manifest = JSON.stringify({ apiVersion: "v1", kind: scene.api.kind, metadata });
     const apply = () => kubectl.run(["apply", "-f", "-"], { stdin: manifest });
     await apply();
-    const running = scene.start();
+    scene.start();
     await scene.holds(place, "db", LOGIN);
     const filled = await scene.api.secret(place, "db");
     assert.match(await apply(), /unchanged/);
@@ -82,7 +80,5 @@ test(
       await kubectl.run(["apply", ...server, "-f", "-"], { stdin: manifest });
       assert.deepEqual((await scene.api.secret(place, "db"))?.data, filled?.data);
     }
-    await running.stop();
-    await scene.finish();
   },
 );

@@ -41,15 +41,14 @@ test("S12 a pattern made to backtrack for ever is refused or matched at once", a
     questions: { to: `${"*?".repeat(30)}b` },
     keys: { to: longest, keys: `${"*s".repeat(200)}*` },
   });
-  const both = { "source-namespaces": `${tenant},${scene.source}` };
+  scene.given = { "source-namespaces": `${tenant},${scene.source}` };
   const stop = await longestStop(async () => {
-    const running = scene.start(both);
+    const running = scene.start();
     await scene.holds(longest, "registry", ONE);
     await eventually("it is settled", () => running.settled()?.states.current);
-    await running.stop();
   });
   assert.ok(stop < LONGEST_STOP_MS, `the event loop stood still for ${stop} ms`);
-  const plan = await scene.finish(both);
+  const plan = await scene.finish();
   const state = (name: string) => plan.sources.find(({ source }) => source.name === name)?.state;
   const refused = ["regex", "alternatives", "long", "keys"];
   for (const name of refused) assert.equal(state(name), "refused", name);
@@ -74,8 +73,8 @@ test("S13 an annotation of 200 kB or of 10,000 patterns is understood or refused
   await publishAll(scene, tenant, refused);
   const names = [place, ...many(6_000, "team-")].join();
   await publishAll(scene, tenant, { names: { to: names } });
-  const both = { "source-namespaces": `${tenant},${scene.source}` };
-  const running = scene.start(both);
+  scene.given = { "source-namespaces": `${tenant},${scene.source}` };
+  const running = scene.start();
   const stop = await longestStop(async () => {
     await scene.holds(place, "registry", ONE);
     await scene.holds(place, "names", ONE);
@@ -87,6 +86,4 @@ test("S13 an annotation of 200 kB or of 10,000 patterns is understood or refused
   });
   assert.ok(stop < LONGEST_STOP_MS, `the event loop stood still for ${stop} ms`);
   for (const line of running.log) assert.ok(line.length < 4096, line.slice(0, 200));
-  await running.stop();
-  await scene.finish(both);
 });

@@ -2,7 +2,7 @@
 // the strength of half an answer, and no stranger is overwritten. scenarios-many.test.ts has long lists.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
+import { all, copied, crews, ONE, source, TWO } from "../support/scenes/crews.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { Fault, FaultProxy } from "../support/api-server/fault-proxy.ts";
 import { inGap, isWatch, openStage, refusal } from "../support/scenes/proxied.ts";
@@ -32,7 +32,6 @@ test("S04 a list that fails or breaks off deletes nothing and writes nothing", a
   assert.deepEqual(await scene.versions(), before);
   proxy.rule = () => undefined;
   for (const namespace of namespaces) await scene.holds(namespace, "late", ONE);
-  await over(scene, running);
 });
 
 test("S04 a new list that breaks off leaves what the cache had", async (t) => {
@@ -60,46 +59,6 @@ test("S04 a new list that breaks off leaves what the cache had", async (t) => {
       before.get(`${namespace}/registry`),
     );
   proxy.rule = () => undefined;
-  await over(scene, running);
-});
-
-test("S04 nothing is written before the namespaces are known as well", async (t) => {
-  const { scene, proxy } = await openStage(t);
-  const namespaces = await crews(scene);
-  const before = await scene.versions();
-  let asked = 0;
-  proxy.rule = ({ path }) =>
-    path.endsWith("/namespaces") && asked++ < 3 ? refusal(503, "ServiceUnavailable") : undefined;
-  const running = scene.start();
-  await eventually("namespaces were asked for twice", () => asked >= 2);
-  assert.equal(running.ready(), false);
-  assert.deepEqual(await scene.versions(), before);
-  await all(scene, namespaces, ONE);
-  await over(scene, running);
-});
-
-test("S08 a create that meets a Secret the cache does not show leaves it alone", async (t) => {
-  const { scene, proxy } = await openStage(t);
-  const [taken = "", free = ""] = await crews(scene);
-  let refused = 0;
-  let there = false;
-  proxy.rule = blind(({ method, path }) => {
-    const theirs = method === "POST" && path.includes(`/${taken}/`);
-    if (!theirs || there) return undefined;
-    refused++;
-    return refusal(500, "InternalError");
-  });
-  const running = scene.start();
-  await scene.holds(free, "registry", ONE);
-  await eventually("the first create has failed", () => refused > 0);
-  await scene.unmanaged(taken, "registry", { data: { mine: "x" } });
-  there = true;
-  await eventually("it is a conflict", () => running.settled()?.states.conflict === 1);
-  see(proxy);
-  scene.release(taken, "registry");
-  await scene.api.deleteSecret(taken, "registry");
-  await scene.holds(taken, "registry", ONE);
-  await over(scene, running);
 });
 
 test("S08 a create whose answer is lost ends as the one copy it made", async (t) => {
@@ -117,7 +76,6 @@ test("S08 a create whose answer is lost ends as the one copy it made", async (t)
   await eventually("it has looked again", () => running.settled());
   see(proxy);
   await eventually("they are seen as ours", () => running.settled()?.states.current === 2);
-  await over(scene, running);
 });
 
 test("S08 an update on an older version of a copy overwrites nobody", async (t) => {
@@ -147,7 +105,6 @@ test("S08 an update on an older version of a copy overwrites nobody", async (t) 
   see(proxy);
   await eventually("it is a conflict", () => running.settled()?.states.conflict === 1);
   await scene.holds(a, "registry", ONE);
-  await over(scene, running);
 });
 
 /** Lists are true, and their watches never say a word: the cache stays as it was at the start. */

@@ -1,4 +1,4 @@
-// What ends no copy: a label that is away for a moment, and a view of the cluster that is out of date.
+// A view of the cluster that is out of date ends no copy.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { ONE } from "../support/scenes/crews.ts";
@@ -23,26 +23,6 @@ const uids = (scene: Scene, teams: readonly string[]) =>
 const removed = ({ outcomes }: Running) =>
   outcomes.filter(({ kind }) => kind === "removed").map(({ action }) => refText(action.place));
 
-test("a label that is away for less than the grace remakes no copy", async (t) => {
-  const scene = await openScene(t);
-  const teams = await Promise.all(TEAMS.map((team) => scene.namespace(team, GOLD)));
-  await goldOnly(scene);
-  const running = scene.start({ "delete-grace": "30s" });
-  for (const team of teams) await scene.holds(team, "registry", ONE);
-  const before = await uids(scene, teams);
-  await Promise.all(
-    teams.map((team) => scene.api.patchNamespace(team, { labels: { tier: null } })),
-  );
-  const count = (verdict: "delete" | "current") => running.settled()?.counts[verdict];
-  await eventually("all are about to end", () => count("delete") === teams.length);
-  await Promise.all(teams.map((team) => scene.api.patchNamespace(team, GOLD)));
-  await eventually("all are wanted again", () => count("current") === teams.length);
-  assert.deepEqual(await uids(scene, teams), before);
-  assert.deepEqual(removed(running), []);
-  await running.stop();
-  await scene.finish();
-});
-
 test("a controller whose watch of namespaces has gone deaf deletes no copy that is wanted", async (t) => {
   const scene = await openScene(t);
   const teams = await Promise.all(TEAMS.map((team) => scene.namespace(team)));
@@ -61,6 +41,4 @@ test("a controller whose watch of namespaces has gone deaf deletes no copy that 
   assert.ok(deaf.outcomes.some(({ kind }) => kind === "answered"));
   assert.deepEqual(removed(deaf), []);
   assert.deepEqual(await uids(scene, teams), before);
-  await deaf.stop();
-  await scene.finish();
 });

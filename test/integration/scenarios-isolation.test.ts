@@ -34,8 +34,8 @@ test("S10 a tenant's annotation that cannot be understood refuses its source, is
     unknown: { to, "to-selecter": "env=a" },
   };
   await publishAll(scene, tenant, cases);
-  const both = { "source-namespaces": `${tenant},${scene.source}` };
-  const running = scene.start(both);
+  scene.given = { "source-namespaces": `${tenant},${scene.source}` };
+  const running = scene.start();
   await publish(scene);
   await scene.holds(place, "registry", ONE);
   await eventually("it is settled", () => running.settled()?.states.current);
@@ -53,8 +53,6 @@ test("S10 a tenant's annotation that cannot be understood refuses its source, is
   }
   const names = (await scene.api.secrets(place)).map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ["registry"]);
-  await running.stop();
-  await scene.finish(both);
 });
 
 test("S10 a source that becomes invalid leaves its copies as they are, and others go on", async (t) => {
@@ -73,24 +71,6 @@ test("S10 a source that becomes invalid leaves its copies as they are, and other
   await scene.namespace("team-late");
   await scene.holds(late, "registry", ONE);
   assert.equal(await scene.api.secret(late, "spoilt"), undefined);
-  await running.stop();
-  await scene.finish();
-});
-
-test("S10 an accept that cannot be understood concerns its own namespace alone", async (t) => {
-  const scene = await openScene(t);
-  const broken = await scene.namespace("team-a", {
-    annotations: { "secretcast.io/accept": "[registry]" },
-  });
-  const sound = await scene.namespace("team-b");
-  await publish(scene);
-  const running = scene.start();
-  await scene.holds(sound, "registry", ONE);
-  assert.equal(await scene.api.secret(broken, "registry"), undefined);
-  await scene.api.patchNamespace(broken, { annotations: { "secretcast.io/accept": "true" } });
-  await scene.holds(broken, "registry", ONE);
-  await running.stop();
-  await scene.finish();
 });
 
 test("S11 a namespace with a full quota and one whose admission says no are tried with back-off, and the others have theirs", async (t) => {
@@ -124,8 +104,6 @@ test("S11 a namespace with a full quota and one whose admission says no are trie
   );
   await denied.lift();
   for (const namespace of [full, checked]) await scene.holds(namespace, "registry", ONE);
-  await running.stop();
-  await scene.finish();
 });
 
 /** Deletes the namespace, which stays Terminating for as long as a finalizer holds something in it. */
@@ -155,8 +133,6 @@ test("S11 a namespace being deleted takes part in nothing, for however long it i
     [],
   );
   await letGo(scene, dying);
-  await running.stop();
-  await scene.finish();
 });
 
 test("S11 a namespace whose deletion overtakes the write is not tried again", async (t) => {
@@ -185,6 +161,4 @@ test("S11 a namespace whose deletion overtakes the write is not tried again", as
     before.join(),
   );
   await letGo(scene, dying);
-  await running.stop();
-  await scene.finish();
 });

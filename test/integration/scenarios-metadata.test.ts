@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import type { NewSecret, RawSecret } from "../support/scenes/api.ts";
-import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { LONGEST_NAME, modeNames } from "../support/scenes/named-mode.ts";
 import { copyIn, LOGIN, stage } from "../support/scenes/registry.ts";
@@ -23,15 +22,13 @@ test("S30 a source with a name of 253 characters is copied, and no label value c
   await scene.unmanaged(namespace, name.slice(0, 63), { data: { mine: "x" } });
   const annotations = { "secretcast.io/to": namespace, "secretcast.io/copy-labels": "*" };
   await scene.api.createSecret(scene.source, name, { annotations, data: LOGIN });
-  const running = scene.start();
+  scene.start();
   await scene.holds(namespace, name, LOGIN);
   await scene.api.setData(scene.source, name, { password: "two" });
   await scene.holds(namespace, name, { ...LOGIN, password: "two" });
   const copy = await scene.api.secret(namespace, name);
   assert.deepEqual(copy?.metadata.labels, MANAGED);
   assert.equal(copy?.metadata.annotations?.["secretcast.io/source"], `${scene.source}/${name}`);
-  await running.stop();
-  await scene.finish();
 });
 
 const ACTING_LABELS = {
@@ -76,7 +73,7 @@ test("S31 labels and annotations that other controllers obey are never on a copy
     finalizers: ["example.com/hold"],
     data: LOGIN,
   });
-  const running = scene.start();
+  scene.start();
   await scene.holds(namespace, "registry", LOGIN);
   const { metadata } = await copyIn(scene, namespace);
   assert.deepEqual(metadata.labels, { ...plain, ...MANAGED });
@@ -87,47 +84,13 @@ test("S31 labels and annotations that other controllers obey are never on a copy
   assert.equal(metadata.finalizers, undefined);
   assert.equal(metadata.ownerReferences, undefined);
   await scene.api.patchSecret(scene.source, "registry", { metadata: { finalizers: null } });
-  await running.stop();
-  await scene.finish();
-});
-
-test("a key that --copyable-keys lets go is on the copies while it does, and on those alone", async (t) => {
-  const scene = await openFastScene(t);
-  const secretType = "argocd.argoproj.io/secret-type";
-  const namespace = await stage(scene, {
-    labels: { [secretType]: "repository", "helm.sh/chart": "db" },
-    annotations: {
-      "kubectl.kubernetes.io/last-applied-configuration": '{"data":{"password":"b25l"}}',
-      "secretcast.io/copy-labels": "*,*/*",
-      "secretcast.io/copy-annotations": "*,*/*",
-    },
-    data: LOGIN,
-  });
-  const flags = { "copyable-keys": "*argoproj.io/*,kubectl.kubernetes.?o/*" };
-  const labels = async () => (await copyIn(scene, namespace)).metadata.labels;
-  const giving = scene.start(flags);
-  await scene.holds(namespace, "registry", LOGIN);
-  assert.deepEqual(await labels(), { ...MANAGED, [secretType]: "repository" });
-  const { annotations } = (await copyIn(scene, namespace)).metadata;
-  assert.ok(!Object.keys(annotations ?? {}).some((key) => key.startsWith("kubectl")));
-  const theirs = { "helm.sh/chart": "theirs" };
-  await scene.api.patchSecret(namespace, "registry", { metadata: { labels: theirs } });
-  await giving.stop();
-  await scene.finish(flags);
-  const taking = scene.start();
-  await eventually("the withdrawn key is off the copy", async () => {
-    assert.deepEqual(await labels(), { ...MANAGED, ...theirs });
-    return true;
-  });
-  await taking.stop();
-  await scene.finish();
 });
 
 test("S32 owner references stay where they are: a source's off its copies, a copy's own on it", async (t) => {
   const scene = await openFastScene(t);
   const parent = await scene.api.createSecret(scene.source, "parent");
   const namespace = await stage(scene, { ownerReferences: [ownedBy(scene, parent)], data: LOGIN });
-  const running = scene.start();
+  scene.start();
   await scene.holds(namespace, "registry", LOGIN);
   assert.equal((await copyIn(scene, namespace)).metadata.ownerReferences, undefined);
   const local = await scene.api.createSecret(namespace, "local-parent");
@@ -137,8 +100,6 @@ test("S32 owner references stay where they are: a source's off its copies, a cop
   await scene.holds(namespace, "registry", { ...LOGIN, password: "two" });
   const { metadata } = await copyIn(scene, namespace);
   assert.deepEqual(metadata.ownerReferences, own.metadata.ownerReferences);
-  await running.stop();
-  await scene.finish();
 });
 
 function ownedBy({ api }: Scene, { metadata: { name, uid = "" } }: RawSecret) {
@@ -168,9 +129,8 @@ test("S33 Secrets that other controllers make and fill are refused as sources, w
     const annotations = { ...secret.annotations, "secretcast.io/to": scene.name("team-*") };
     await scene.api.createSecret(scene.source, name, { ...secret, annotations });
   }
-  const running = scene.start();
+  scene.start();
   await scene.holds(namespace, "registry", LOGIN);
-  await running.stop();
   const { sources } = await scene.finish();
   const told = sources.filter(({ state }) => state === "refused");
   // A Secret of Helm's type is left out by the watch: it is nobody's source and no one's cost.
@@ -213,7 +173,7 @@ test("labels and data entries that are called like members of every object serve
     },
     data,
   });
-  const running = scene.start();
+  scene.start();
   const renamed = "of valueOf";
   const rest = Object.fromEntries(Object.entries(data).filter(([key]) => key !== "valueOf"));
   for (const namespace of [first, second])
@@ -226,6 +186,4 @@ test("labels and data entries that are called like members of every object serve
     "odd",
     Object.fromEntries([...Object.entries(rest), ["renamed", renamed], ["__proto__", "two"]]),
   );
-  await running.stop();
-  await scene.finish();
 });

@@ -4,11 +4,10 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
-import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
+import { all, copied, crews, ONE, source, TWO } from "../support/scenes/crews.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";
 import { eventually } from "../support/time/eventually.ts";
-import type { FaultProxy } from "../support/api-server/fault-proxy.ts";
-import { openStage, proxied, refusal } from "../support/scenes/proxied.ts";
+import { openStage, refusal } from "../support/scenes/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
 
@@ -38,7 +37,6 @@ test("S45 a thousand conflicts on the first day are no write and one summary a s
     assert.match(note ?? "", /^not copied to 50 namespaces \(.* and 45 more\)/);
     assert.deepEqual(more, []);
   }
-  await scene.finish();
 });
 
 for (const [status, reason] of [
@@ -58,65 +56,7 @@ for (const [status, reason] of [
     await scene.api.setData(scene.source, "registry", TWO);
     proxy.rule = () => undefined;
     await all(scene, namespaces, TWO);
-    await over(scene, running);
   });
-
-test("S46 writes that are forbidden are told of and tried again", async (t) => {
-  const { scene, proxy } = await openStage(t);
-  const [a = "", b = ""] = await copied(scene);
-  proxy.rule = forbidIn(a, ["POST", "PATCH", "DELETE"]);
-  const running = scene.start();
-  await scene.api.setData(scene.source, "registry", TWO);
-  await scene.holds(b, "registry", TWO);
-  await eventually("one has failed", () => running.settled()?.states.failed === 1);
-  await scene.holds(a, "registry", ONE);
-  assert.ok(tells(running, "403 Forbidden"));
-  await eventually("its owner is told", async () => {
-    const [note] = await eventNotes(scene, scene.source, "registry", "Failed");
-    return note?.includes(a);
-  });
-  proxy.rule = () => undefined;
-  await scene.holds(a, "registry", TWO);
-  await over(scene, running);
-});
-
-test("S46 a source that vanishes while it may not be read freezes its copies", async (t) => {
-  const { scene, proxy } = await openStage(t);
-  const namespaces = await copied(scene);
-  proxy.rule = forbidIn(scene.source, ["GET"]);
-  const running = scene.start();
-  await eventually("the controller has seen it all", () => running.settled());
-  await scene.api.deleteSecret(scene.source, "registry");
-  await eventually("its copies are frozen", () => running.settled()?.states.frozen === 2);
-  await all(scene, namespaces, ONE);
-  assert.ok(tells(running, "copies frozen"));
-  proxy.rule = () => undefined;
-  for (const namespace of namespaces) await scene.absent(namespace, "registry");
-  await over(scene, running);
-});
-
-test("S11 a write that gets no answer holds up no retry in another namespace", async (t) => {
-  const scene = await openScene(t);
-  const proxy = await proxied(t, scene);
-  const [hung = "", failing = ""] = await crews(scene);
-  let failed = false;
-  proxy.rule = ({ method, path }) => {
-    if (method !== "POST" || !path.endsWith(scene.collection)) return undefined;
-    if (path.includes(`/${hung}/`)) return { kind: "silence", afterBytes: 0 };
-    if (!path.includes(`/${failing}/`) || failed) return undefined;
-    failed = true;
-    return refusal(500, "InternalError");
-  };
-  const running = scene.start();
-  await scene.holds(failing, "registry", ONE);
-  assert.ok(failed);
-  const hanging = running.outcomes.every(({ action }) => action.place.namespace !== hung);
-  assert.ok(hanging, "the other write has not ended yet");
-  proxy.rule = () => undefined;
-  proxy.resetAll();
-  await all(scene, [hung, failing], ONE);
-  await over(scene, running);
-});
 
 test("S47 after an uninstall every Secret is usable and nothing is stuck", async (t) => {
   const scene = await openScene(t);
@@ -136,7 +76,6 @@ test("S47 after an uninstall every Secret is usable and nothing is stuck", async
   scene.release(b, "own");
   await scene.api.deleteNamespace(b);
   await scene.api.namespaceGone(b);
-  await scene.finish();
 });
 
 const MISTAKES: Readonly<Record<string, (scene: Scene, name: string) => Promise<unknown>>> = {
@@ -182,33 +121,7 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     for (const namespace of namespaces)
       for (const name of names) await scene.absent(namespace, name);
     clock.run(1);
-    await over(scene, running);
   });
-
-test("S48 a mistake that is taken back within the hold has cost nothing", async (t) => {
-  const scene = await openScene(t);
-  await numbered(scene, 10);
-  await source(scene, "registry");
-  const running = scene.start(LIMIT);
-  await eventually("all are copied", () => running.settled()?.states.current === 10);
-  const before = await scene.versions();
-  const to = annotationKey("to");
-  await scene.api.annotate(scene.source, "registry", { [to]: "no-such-namespace" });
-  await eventually("they are held", () => running.settled()?.states.held === 10);
-  await eventually("it is an Event", async () => {
-    const [note] = await eventNotes(scene, scene.source, "registry", "DeletesHeld");
-    return note?.startsWith("not deleted in 10 namespaces");
-  });
-  await scene.api.annotate(scene.source, "registry", { [to]: scene.name("crew-*") });
-  await eventually("all are wanted again", () => running.settled()?.states.current === 10);
-  const after = await scene.versions();
-  const changed = [...before].filter(([place, version]) => after.get(place) !== version);
-  assert.deepEqual(
-    changed.map(([place]) => place),
-    [`${scene.source}/registry`],
-  );
-  await over(scene, running);
-});
 
 test("S49 wall clocks that are years off and restarts in a loop change nothing", async (t) => {
   const scene = await openScene(t);
@@ -229,7 +142,6 @@ test("S49 wall clocks that are years off and restarts in a loop change nothing",
     await all(scene, namespaces, data);
     await second.stop();
   }
-  await scene.finish();
 });
 
 /** The namespaces of so many crews. */
@@ -255,14 +167,4 @@ async function inTheWay(scene: Scene, namespace: string, name: string): Promise<
 
 function tells(running: Running, words: string): boolean {
   return running.log.some((line) => line.includes(words));
-}
-
-/** These verbs on Secrets and ConfigMaps of this namespace are forbidden, one by one. */
-function forbidIn(namespace: string, methods: readonly string[]): FaultProxy["rule"] {
-  return ({ method, path, kind }) =>
-    kind === "other" &&
-    methods.includes(method) &&
-    [`/${namespace}/secrets`, `/${namespace}/configmaps`].some((each) => path.includes(each))
-      ? refusal(403, "Forbidden")
-      : undefined;
 }

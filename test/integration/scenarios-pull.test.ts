@@ -4,7 +4,6 @@
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
-import { resourcePath } from "../../src/kube/rest/resource.ts";
 import type { NewSecret } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
@@ -59,7 +58,6 @@ test("S40 a Secret that pulls from a source not there yet is filled when it come
   await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
   await scene.api.setData(scene.source, "login", { password: "two", username: null });
   await scene.holds(namespace, "db", { password: "two", own: "x" });
-  await running.stop();
   const { states } = await scene.finish();
   assert.equal(states.current, 2);
 });
@@ -91,27 +89,8 @@ secretsAlone(
     await running.stop();
     await scene.start({ once: true }).ended;
     await scene.holds(namespace, "db", config);
-    await scene.finish();
   },
 );
-
-test("S41 a manifest that replaces the whole Secret, record and all, is no endless fight either", async (t) => {
-  const scene = await openFastScene(t);
-  await allow(scene, "login", LOGIN);
-  const namespace = await pulling(scene);
-  const running = scene.start();
-  await scene.holds(namespace, "db", LOGIN);
-  const failed = (): boolean => running.settled()?.states.failed === 1;
-  await insist(scene, failed, async () => {
-    const found = await scene.api.secret(namespace, "db");
-    if (found?.data) await replaceByManifest(scene, namespace);
-  });
-  assert.ok(running.outcomes.length <= MOST_WRITES, `${running.outcomes.length} writes`);
-  await running.stop();
-  await scene.start({ once: true }).ended;
-  await scene.holds(namespace, "db", LOGIN);
-  await scene.finish();
-});
 
 /** Five, and a few more where a slow machine sees it late: the scene's clock is fast. */
 const MOST_WRITES = 20;
@@ -132,52 +111,12 @@ async function insist(
   );
 }
 
-/** What `kubectl replace` does, and a GitOps tool told to replace. */
-async function replaceByManifest(scene: Scene, namespace: string): Promise<void> {
-  await scene.api.client.request({
-    method: "PUT",
-    path: resourcePath(scene.api.resource, namespace, "db"),
-    body: {
-      apiVersion: "v1",
-      kind: scene.api.kind,
-      metadata: {
-        name: "db",
-        namespace,
-        annotations: { "secretcast.io/from": `${scene.source}/login` },
-      },
-    },
-    what: "replace db",
-  });
-}
-
-test("S42 a Secret that pulls from another source now has its entries and none of the old one's", async (t) => {
-  const scene = await openFastScene(t);
-  await allow(scene, "login", LOGIN);
-  await allow(scene, "token", { token: "t", password: "of token" });
-  const namespace = await pulling(scene, { data: { own: "x" } });
-  const running = scene.start();
-  const pullFrom = (name: string): Promise<unknown> =>
-    scene.api.annotate(namespace, "db", { "secretcast.io/from": `${scene.source}/${name}` });
-  await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
-  await pullFrom("token");
-  await scene.holds(namespace, "db", { token: "t", password: "of token", own: "x" });
-  await scene.api.deleteSecret(scene.source, "login");
-  await scene.api.setData(scene.source, "token", { token: "t2" });
-  await scene.holds(namespace, "db", { token: "t2", password: "of token", own: "x" });
-  await pullFrom("nowhere");
-  await scene.holds(namespace, "db", { own: "x" });
-  await pullFrom("token");
-  await scene.holds(namespace, "db", { token: "t2", password: "of token", own: "x" });
-  await running.stop();
-  await scene.finish();
-});
-
 test("S43 when the source or its consent goes, the owner's own entries stay, and so does the Secret", async (t) => {
   const scene = await openFastScene(t);
   await allow(scene, "login", LOGIN);
   const namespace = await pulling(scene, { data: { own: "x", username: "mine" } });
   const { metadata } = (await scene.api.secret(namespace, "db")) ?? {};
-  const running = scene.start();
+  scene.start();
   const filled = { own: "x", username: "mine", password: "one" };
   await scene.holds(namespace, "db", filled);
   await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": scene.name("other") });
@@ -189,21 +128,6 @@ test("S43 when the source or its consent goes, the owner's own entries stay, and
   const left = (await scene.api.secret(namespace, "db"))?.metadata;
   assert.equal(left?.uid, metadata?.uid);
   assert.deepEqual(left?.annotations, metadata?.annotations, "no record is left");
-  await running.stop();
-  await scene.finish();
-});
-
-test("S43 a Secret that keeps what it pulled keeps it when the source goes", async (t) => {
-  const scene = await openFastScene(t);
-  await allow(scene, "login", LOGIN);
-  const namespace = await pulling(scene, { annotations: { "secretcast.io/on-delete": "keep" } });
-  const running = scene.start();
-  await scene.holds(namespace, "db", LOGIN);
-  await scene.api.deleteSecret(scene.source, "login");
-  await refused(running);
-  await scene.holds(namespace, "db", LOGIN);
-  await running.stop();
-  await scene.finish();
 });
 
 test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody's source", async (t) => {
@@ -224,43 +148,15 @@ test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody'
     return states?.frozen === 2 && rows.find(({ place }) => place.namespace === namespace);
   });
   assert.match(whyOf(frozen), /^invalid secretcast.io\/allow: .* a pulling Secret is no source$/);
-  await running.stop();
   await scene.finish(given);
   assert.equal((await scene.api.secret(last, "db"))?.data, undefined);
   assert.deepEqual((await scene.api.secret(namespace, "db"))?.data, LOGIN);
 });
 
-test("a Secret that pulls and carries the marks of a copy is left as it is, and its owner told", async (t) => {
-  const scene = await openFastScene(t);
-  await allow(scene, "login", LOGIN);
-  const namespace = await pulling(scene, { data: { own: "x" } });
-  const running = scene.start();
-  await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
-  const merge = {
-    metadata: {
-      labels: { "app.kubernetes.io/managed-by": "secretcast" },
-      annotations: {
-        "secretcast.io/source": `${scene.source}/never-was`,
-        "secretcast.io/placed-at": `${namespace}/db`,
-      },
-    },
-  };
-  await scene.api.patchSecret(namespace, "db", merge);
-  const before = await scene.api.secret(namespace, "db");
-  const row = await eventually("its owner is told", () => {
-    const found = running.settled()?.rows.find(({ place }) => place.name === "db");
-    return found?.verdict === "frozen" && found;
-  });
-  assert.match(whyOf(row), /^invalid secretcast.io\/placed-at: .* a pulling \w+ is no copy$/);
-  await running.stop();
-  await scene.finish();
-  assert.deepEqual(await scene.api.secret(namespace, "db"), before);
-});
-
 test("with room for no data at all every source is read again, and every copy and pulling Secret is right", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await scene.namespace("team-a");
-  const flags = { "data-cache": "0" };
+  scene.given = { "data-cache": "0" };
   const to = { "secretcast.io/to": namespace, "secretcast.io/allow": namespace };
   await scene.api.createSecret(scene.source, "login", { annotations: to, data: LOGIN });
   const from = {
@@ -268,26 +164,13 @@ test("with room for no data at all every source is read again, and every copy an
     "secretcast.io/keys": "pw=password",
   };
   await scene.api.createSecret(namespace, "db", { annotations: from, data: { own: "x" } });
-  const running = scene.start(flags);
+  scene.start();
   await scene.holds(namespace, "login", LOGIN);
   await scene.holds(namespace, "db", { own: "x", pw: "one" });
   await scene.api.setData(scene.source, "login", { password: "two", username: null });
   await scene.holds(namespace, "login", { password: "two" });
   await scene.holds(namespace, "db", { own: "x", pw: "two" });
   await scene.api.annotate(scene.source, "login", { "secretcast.io/copy-labels": "none" });
-  await running.stop();
-  await scene.finish(flags);
-});
-
-test("an entry of its own that equals the source's is still there when the source has gone", async (t) => {
-  const scene = await openFastScene(t);
-  await allow(scene, "login", LOGIN);
-  const namespace = await pulling(scene, { data: { username: "ada" } });
-  scene.start();
-  await scene.holds(namespace, "db", LOGIN);
-  await scene.api.deleteSecret(scene.source, "login");
-  await scene.holds(namespace, "db", { username: "ada" });
-  await scene.finish();
 });
 
 test("an entry called __proto__ is filled in, follows its source, and is taken out again", async (t) => {
@@ -295,12 +178,10 @@ test("an entry called __proto__ is filled in, follows its source, and is taken o
   const namespace = await pulling(scene, { data: { own: "x" } });
   const named = (value: string) => Object.fromEntries([["__proto__", value]]);
   await allow(scene, "login", named("one"));
-  const running = scene.start();
+  scene.start();
   await scene.holds(namespace, "db", { own: "x", ...named("one") });
   await scene.api.setData(scene.source, "login", named("two"));
   await scene.holds(namespace, "db", { own: "x", ...named("two") });
   await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": null });
   await scene.holds(namespace, "db", { own: "x" });
-  await running.stop();
-  await scene.finish();
 });

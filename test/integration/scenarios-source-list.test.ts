@@ -46,7 +46,7 @@ async function openVault(t: TestContext): Promise<Stage> {
 async function copied(stage: Stage): Promise<Running> {
   const { listing, scene, a, b, entry } = stage;
   await listing.write({ tls: entry });
-  const running = listing.start();
+  const running = scene.start();
   for (const team of [a, b]) await scene.holds(team, "tls", DATA);
   await settled(running);
   return running;
@@ -70,14 +70,14 @@ async function staysFrozen(
   running: Running,
   change: Readonly<Record<string, string>> = OTHER,
 ): Promise<void> {
-  const { listing, scene, vault, a, b } = stage;
+  const { scene, vault, a, b } = stage;
   const places = [`${a}/tls`, `${b}/tls`];
   await frozen(running, places);
   const before = await Promise.all([a, b].map((team) => scene.api.secret(team, "tls")));
   assert.ok(before.every(Boolean));
   await running.stop();
   await scene.api.setData(vault, "tls", change);
-  const again = listing.start();
+  const again = scene.start();
   await frozen(again, places);
   await again.stop();
   const after = await Promise.all([a, b].map((team) => scene.api.secret(team, "tls")));
@@ -87,7 +87,7 @@ async function staysFrozen(
 test("an entry copies a Secret that nobody annotated, in any namespace, and never writes it", async (t) => {
   const stage = await openVault(t);
   const { listing, scene, vault, a, b, entry } = stage;
-  const running = await copied(stage);
+  await copied(stage);
   const marks = (await scene.api.secret(a, "tls"))?.metadata.annotations;
   assert.equal(marks?.["secretcast.io/entry"], "tls");
   assert.equal(marks?.["secretcast.io/source"], `${vault}/tls`);
@@ -105,8 +105,6 @@ test("an entry copies a Secret that nobody annotated, in any namespace, and neve
   });
   assert.match(notes[0] ?? "", /^entry tls: copied to /);
   assert.deepEqual(await eventNotes(scene, vault, "tls", "Copied"), []);
-  await running.stop();
-  await listing.finish();
 });
 
 test("an entry that is taken off ends its copies, or leaves them with on-delete: keep", async (t) => {
@@ -117,7 +115,7 @@ test("an entry that is taken off ends its copies, or leaves them with on-delete:
     tls: entry,
     kept: `secret: ${vault}/kept\nto: ${a}\non-delete: keep`,
   });
-  const running = listing.start();
+  scene.start();
   await scene.holds(a, "kept", DATA);
   for (const team of [a, b]) await scene.holds(team, "tls", DATA);
   await listing.write(WITHOUT_IT);
@@ -128,8 +126,6 @@ test("an entry that is taken off ends its copies, or leaves them with on-delete:
   });
   assert.deepEqual(released.data, DATA);
   assert.equal(released.metadata.labels?.["app.kubernetes.io/managed-by"], undefined);
-  await running.stop();
-  await listing.finish();
 });
 
 test("copies of entries stay as they are while the list is gone, and go on with a new one", async (t) => {
@@ -146,16 +142,14 @@ test("copies of entries stay as they are while the list is gone, and go on with 
   await scene.api.setData(scene.source, "annotated", OTHER);
   await scene.holds(a, "annotated", OTHER);
   await staysFrozen(stage, running);
-  const again = listing.start();
+  scene.start();
   await listing.write({ tls: entry });
   for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
-  await again.stop();
-  await listing.finish();
 });
 
 test("a faulty list that is deleted stops nothing, where no ConfigMap but the list is read", async (t) => {
   const { listing, scene, vault, a } = await openVault(t);
-  const running = listing.start();
+  const running = scene.start();
   await listing.write({ tls: "hello" });
   await eventually("the refusal is told", async () => {
     const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
@@ -174,44 +168,17 @@ test("a faulty list that is deleted stops nothing, where no ConfigMap but the li
   );
   await listing.write({ fine: `secret: ${vault}/tls\nto: ${a}` });
   await scene.holds(a, "tls", DATA);
-  await running.stop();
-  await listing.finish();
-});
-
-test("copies of entries stay as they are while the list carries what no list does", async (t) => {
-  const stage = await openVault(t);
-  const { listing, entry } = stage;
-  const running = await copied(stage);
-  await listing.write({}, { "secretcast.io/from": `${stage.vault}/tls` });
-  await staysFrozen(stage, running);
-  const again = listing.start();
-  await listing.write({ tls: entry });
-  await stage.scene.holds(stage.a, "tls", OTHER);
-  await again.stop();
-  await listing.finish();
-});
-
-test("copies of entries stay as they are when the list is turned off", async (t) => {
-  const stage = await openVault(t);
-  const { listing, scene } = stage;
-  const running = await copied(stage);
-  await running.stop();
-  const off = listing.start({ "source-list": "" });
-  await frozen(off, [`${stage.a}/tls`, `${stage.b}/tls`]);
-  await off.stop();
-  await scene.holds(stage.a, "tls", DATA);
-  await listing.finish({ "source-list": "" });
 });
 
 test("a list that may not be read freezes its copies, and all else goes on at once", async (t) => {
   const stage = await openVault(t);
-  const { listing, scene, a, b } = stage;
+  const { scene, a, b } = stage;
   const running = await copied(stage);
   await running.stop();
   const proxy = await proxied(t, scene);
   const forbidden = refusal(403, "Forbidden");
   proxy.rule = ({ path }) => (path.includes("/configmaps") ? forbidden : undefined);
-  const denied = listing.start();
+  const denied = scene.start();
   await scene.api.createSecret(scene.source, "annotated", {
     annotations: { "secretcast.io/to": a },
     data: DATA,
@@ -228,7 +195,6 @@ test("a list that may not be read freezes its copies, and all else goes on at on
   );
   await denied.stop();
   proxy.rule = () => undefined;
-  await listing.finish();
 });
 
 for (const [what, faulty] of [
@@ -252,117 +218,16 @@ for (const [what, faulty] of [
     assert.match(told[0] ?? "", /^invalid entry tls: /);
     assert.deepEqual(await eventNotes(scene, vault, "tls", "Refused"), []);
     await staysFrozen(stage, running);
-    const again = listing.start();
+    scene.start();
     await listing.write({ tls: stage.entry, fine });
     await scene.holds(a, "tls", OTHER);
-    await again.stop();
-    await listing.finish();
   });
-
-test("entries that name one Secret are all refused, and their copies stay as they are", async (t) => {
-  const stage = await openVault(t);
-  const { listing, entry, vault, a } = stage;
-  const running = await copied(stage);
-  await listing.write({ tls: entry, again: `secret: ${vault}/tls\nto: ${a}` });
-  await staysFrozen(stage, running);
-  await listing.finish();
-});
-
-test("an entry for a copy or a pulling Secret is refused, and they stay what they are", async (t) => {
-  const { listing, scene, a, b } = await openVault(t);
-  await scene.api.createSecret(scene.source, "own", {
-    annotations: { "secretcast.io/to": a, "secretcast.io/allow": b },
-    data: DATA,
-  });
-  await scene.api.createSecret(b, "pulled", {
-    annotations: { "secretcast.io/from": `${scene.source}/own` },
-  });
-  await listing.write({
-    copy: `secret: ${a}/own\nto: ${b}\nname: stolen`,
-    pull: `secret: ${b}/pulled\nto: ${a}\nname: stolen`,
-  });
-  const running = listing.start();
-  await scene.holds(a, "own", DATA);
-  await scene.holds(b, "pulled", DATA);
-  const [note] = await eventually("both are told", async () => {
-    const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
-    return (
-      notes.some((each) => each.includes("never a source") && each.includes("no source")) && notes
-    );
-  });
-  assert.match(note ?? "", /^invalid entry /);
-  for (const team of [a, b]) assert.equal(await scene.api.secret(team, "stolen"), undefined);
-  await scene.api.setData(scene.source, "own", OTHER);
-  await scene.holds(a, "own", OTHER);
-  await scene.holds(b, "pulled", OTHER);
-  await running.stop();
-  await listing.finish();
-});
-
-test("an entry for a Secret that does not exist is no fault, and takes effect when it comes", async (t) => {
-  const { listing, scene, vault, a } = await openVault(t);
-  await listing.write({ later: `secret: ${vault}/later\nto: ${a}` });
-  const running = listing.start();
-  const plan = await eventually("it is told as absent", () => {
-    const found = running.settled();
-    return found?.list.absent.length === 1 && found;
-  });
-  assert.deepEqual([plan.list.refused, plan.sources], [[], []]);
-  assert.equal(await running.metric('secretcast_source_list_entries{state="absent"}'), 1);
-  await scene.api.createSecret(vault, "later", { data: DATA });
-  await scene.holds(a, "later", DATA);
-  await running.stop();
-  await listing.finish();
-});
-
-test("a place goes from an entry to the Secret's own annotations, and back, by updates alone", async (t) => {
-  const { listing, scene, a } = await openVault(t);
-  await scene.api.createSecret(scene.source, "tls", {
-    annotations: { "secretcast.io/to": a, "secretcast.io/keys": "tls.crt" },
-    data: DATA,
-  });
-  const entry = `secret: ${scene.source}/tls\nto: ${a}`;
-  await listing.write({ tls: entry });
-  const running = listing.start();
-  await scene.holds(a, "tls", DATA);
-  const { metadata } = (await scene.api.secret(a, "tls")) ?? assert.fail();
-  await listing.write(WITHOUT_IT);
-  await scene.holds(a, "tls", { "tls.crt": DATA["tls.crt"] });
-  const own = await scene.api.secret(a, "tls");
-  assert.equal(own?.metadata.uid, metadata.uid);
-  assert.equal(own?.metadata.annotations?.["secretcast.io/entry"], undefined);
-  await listing.write({ tls: entry });
-  await scene.holds(a, "tls", DATA);
-  assert.equal((await scene.api.secret(a, "tls"))?.metadata.uid, metadata.uid);
-  await running.stop();
-  await listing.finish();
-});
-
-test("who pulls by an entry's allow keeps what came while the list is gone, and loses it with the entry", async (t) => {
-  const { listing, scene, vault, a } = await openVault(t);
-  await scene.api.createSecret(a, "pulled", {
-    annotations: { "secretcast.io/from": `${vault}/tls` },
-    data: { own: "x" },
-  });
-  await listing.write({ tls: `secret: ${vault}/tls\nallow: ${a}` });
-  const running = listing.start();
-  await scene.holds(a, "pulled", { ...DATA, own: "x" });
-  await listing.write(undefined);
-  await frozen(running, [`${a}/pulled`]);
-  await running.stop();
-  const again = listing.start();
-  await frozen(again, [`${a}/pulled`]);
-  await listing.write(WITHOUT_IT);
-  await scene.holds(a, "pulled", { own: "x" });
-  await again.stop();
-  await listing.finish();
-});
 
 test("a list that flaps makes nobody's copy anew, and its last word counts", async (t) => {
   const stage = await openVault(t);
   const { listing, scene, a, b, entry } = stage;
   await listing.write({ tls: entry });
-  const running = listing.start({ "delete-grace": "30s" });
+  scene.start({ "delete-grace": "30s" });
   for (const team of [a, b]) await scene.holds(team, "tls", DATA);
   const uids = async (): Promise<readonly unknown[]> =>
     Promise.all([a, b].map(async (team) => (await scene.api.secret(team, "tls"))?.metadata.uid));
@@ -374,23 +239,6 @@ test("a list that flaps makes nobody's copy anew, and its last word counts", asy
   await listing.write({ tls: `${entry}\nkeys: tls.key` });
   for (const team of [a, b]) await scene.holds(team, "tls", { "tls.key": DATA["tls.key"] });
   assert.deepEqual(await uids(), before);
-  await running.stop();
-  await listing.finish();
-});
-
-test("an entry that is narrowed while its fan-out runs leaves copies where it says alone", async (t) => {
-  const { listing, scene, vault, a, entry } = await openVault(t);
-  const teams = await Promise.all(
-    Array.from({ length: 20 }, (_, at) => scene.namespace(`team-${at}`)),
-  );
-  const running = listing.start();
-  await listing.write({ tls: entry });
-  await eventually("the fan-out has begun", () => running.outcomes.length > 0);
-  await listing.write({ tls: `secret: ${vault}/tls\nto: ${a}\nkeys: tls.crt` });
-  await scene.holds(a, "tls", { "tls.crt": DATA["tls.crt"] });
-  for (const team of teams) await scene.absent(team, "tls");
-  await running.stop();
-  await listing.finish();
 });
 
 test("plan says what a run does for entries, and what it leaves alone", async (t) => {
@@ -417,7 +265,6 @@ test("plan says what a run does for entries, and what it leaves alone", async (t
   await listing.write(WITHOUT_IT);
   assert.deepEqual(await planned(), [`delete ${a}/tls`, `delete ${b}/tls`]);
   await listing.write({ tls: entry });
-  await listing.finish();
 });
 
 test("an entry copies a ConfigMap, and none with every flag in its favour writes the list", async (t) => {
@@ -428,12 +275,13 @@ test("an entry copies a ConfigMap, and none with every flag in its favour writes
   const a = await scene.namespace("team-a");
   await api.createSecret(trust, "ca", { data: { "ca.crt": "certificate" } });
   await listing.write({ ca: `configMap: ${trust}/ca\nto: ${a}` });
-  const everything = {
+  scene.given = {
+    ...scene.given,
     "include-system-namespaces": true,
     "source-namespaces": "*",
     "namespace-policy": "opt-out",
   };
-  const running = listing.start(everything);
+  scene.start();
   await scene.holds(a, "ca", { "ca.crt": "certificate" });
   const before = (await api.secret(own, LIST))?.metadata;
   // By its name, by its word, and by the list's own invitation.
@@ -460,8 +308,6 @@ test("an entry copies a ConfigMap, and none with every flag in its favour writes
   await api.setData(trust, "told", { x: "3" });
   await scene.holds(a, "told", { x: "3" });
   assert.equal(await api.secret(own, LIST), undefined, "nor is one made in its place");
-  await running.stop();
-  await listing.finish(everything);
 });
 
 test("a replica of the version before freezes what entries made, beside a new one and after a roll-back", async (t) => {
@@ -469,7 +315,7 @@ test("a replica of the version before freezes what entries made, beside a new on
   const { listing, scene, vault, a, b } = stage;
   const running = await copied(stage);
   scene.wrap = beforeTheList;
-  const old = listing.start({ "source-list": "" });
+  const old = scene.start({ "source-list": "" });
   await frozen(old, [`${a}/tls`, `${b}/tls`]);
   await scene.api.setData(vault, "tls", OTHER);
   for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
@@ -478,6 +324,5 @@ test("a replica of the version before freezes what entries made, beside a new on
   await listing.write(WITHOUT_IT);
   await frozen(old, [`${a}/tls`, `${b}/tls`]);
   assert.deepEqual(await scene.versions(), before, "nothing was written or deleted");
-  await old.stop();
-  await listing.finish({ "source-list": "" });
+  await scene.finish({ "source-list": "" });
 });

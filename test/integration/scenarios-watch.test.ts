@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
-import { all, copied, crews, ONE, over, TWO } from "../support/scenes/crews.ts";
+import { all, copied, crews, ONE, TWO } from "../support/scenes/crews.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { Fault } from "../support/api-server/fault-proxy.ts";
 import { count, inGap, isWatch, NOTHING, openStage, refusal } from "../support/scenes/proxied.ts";
@@ -24,33 +24,31 @@ for (const [what, fault] of Object.entries(ENDINGS))
   test(`S01 after ${what} nothing that happened in the gap is missed`, async (t) => {
     const { scene, proxy } = await openStage(t);
     const namespaces = await crews(scene);
-    const running = scene.start();
+    scene.start();
     await all(scene, namespaces, ONE);
     await inGap(proxy, fault, async () => {
       await scene.api.setData(scene.source, "registry", TWO);
       await scene.namespace("crew-late");
     });
     await all(scene, [...namespaces, scene.name("crew-late")], TWO);
-    await over(scene, running);
   });
 
 test("S01 a watch that ends with 410 Gone in its stream is listed anew", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
-  const running = scene.start();
+  scene.start();
   await all(scene, namespaces, ONE);
   const lists = count(proxy, "stream");
   proxy.inject(EXPIRED);
   await scene.api.setData(scene.source, "registry", TWO);
   await all(scene, namespaces, TWO);
   await eventually("both are listed anew", () => count(proxy, "stream") >= lists + 2);
-  await over(scene, running);
 });
 
 test("S01 a server that closes every watch at once is not asked in a hot loop", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await crews(scene);
-  const running = scene.start();
+  scene.start();
   await all(scene, namespaces, ONE);
   proxy.rule = (request) => (isWatch(request) ? NOTHING : undefined);
   const began = { asked: proxy.seen.length, at: clock.monotonic() };
@@ -67,7 +65,6 @@ test("S01 a server that closes every watch at once is not asked in a hot loop", 
   proxy.rule = () => undefined;
   await scene.api.setData(scene.source, "registry", TWO);
   await all(scene, namespaces, TWO);
-  await over(scene, running);
 });
 
 test("S01 an outage is told: how long, as of when, not ready beyond half a minute, and nothing counts as converged", async (t) => {
@@ -102,7 +99,6 @@ test("S01 an outage is told: how long, as of when, not ready beyond half a minut
   await eventually("it is ready again", () => running.ready());
   assert.deepEqual([await disconnected(plural), await disconnected("namespaces")], [0, 0]);
   await eventually("it converges again", async () => (await converged()) > lastConverged);
-  await over(scene, running);
 });
 
 test("S02 a watch that goes silent without closing is replaced within five minutes", async (t) => {
@@ -123,44 +119,39 @@ test("S02 a watch that goes silent without closing is replaced within five minut
   assert.ok(tookMs <= 6 * 60_000, `took ${Math.round(tookMs / 1000)} s`);
   assert.deepEqual(running.live(), []);
   clock.run(10);
-  await over(scene, running);
 });
 
 test("S05 a source deleted in a watch gap takes its copies with it after the new list", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
-  const running = scene.start();
+  scene.start();
   await all(scene, namespaces, ONE);
   const gone = refusal(410, "Expired");
   await inGap(proxy, gone, () => scene.api.deleteSecret(scene.source, "registry"));
   for (const namespace of namespaces) await scene.absent(namespace, "registry");
-  await over(scene, running);
 });
 
 test("S06 a source deleted while the controller is down takes its copies with it", async (t) => {
   const scene = await openScene(t);
   const namespaces = await copied(scene);
   await scene.api.deleteSecret(scene.source, "registry");
-  const running = scene.start();
+  scene.start();
   for (const namespace of namespaces) await scene.absent(namespace, "registry");
-  await over(scene, running);
 });
 
 test("S07 a source narrowed while the controller is down loses just the copies outside", async (t) => {
   const scene = await openScene(t);
   const [a = "", b = ""] = await copied(scene);
   await scene.api.annotate(scene.source, "registry", { [annotationKey("to")]: b });
-  const running = scene.start();
+  scene.start();
   await scene.absent(a, "registry");
   await scene.holds(b, "registry", ONE);
-  await over(scene, running);
 });
 
 test("S07 a source that lost its annotation while the controller is down loses its copies", async (t) => {
   const scene = await openScene(t);
   const namespaces = await copied(scene);
   await scene.api.annotate(scene.source, "registry", { [annotationKey("to")]: null });
-  const running = scene.start();
+  scene.start();
   for (const namespace of namespaces) await scene.absent(namespace, "registry");
-  await over(scene, running);
 });

@@ -39,7 +39,7 @@ test(
       (await api.secret(namespace, "registry"))?.data?.["token"];
 
     await stage.shell("kubectl create secret generic registry -n team-a --from-literal=token=own");
-    const running = stage.start();
+    const running = stage.scene.start();
     await type("Publish a Secret");
     await stage.scene.holds("team-b", "registry", { token: "example" });
     assert.equal(await token("team-a"), "own", "an unmanaged Secret is never changed");

@@ -63,7 +63,7 @@ function waysOut(
     if (values !== undefined)
       await stage.apply([{ language: "yaml", text: `# values.yaml\n${values}` }]);
     await stage.shell(prepare);
-    const first = stage.start();
+    const first = stage.scene.start();
     await copied(stage, TEAMS);
     await first.stop();
     await stage.shell(change);
@@ -82,7 +82,6 @@ function waysOut(
       assert.ok(!shown.includes(Buffer.from(VALUE).toString("base64")));
     }
     await steps.check(stage, way);
-    await stage.finish();
   });
 }
 
@@ -107,7 +106,7 @@ async function kept(stage: RecipeStage, { keep }: Ways): Promise<void> {
     (await copies(stage)).map(({ metadata }) => metadata.uid ?? "").toSorted();
   const earlier = await uids();
   for (const command of keep) await stage.shell(command);
-  const running = stage.start();
+  const running = stage.scene.start();
   await eventually("all are current", () => {
     const { current, ...others } = running.settled()?.states ?? { current: 0 };
     return current === TEAMS.length && Object.values(others).every((count) => count === 0);
@@ -119,7 +118,7 @@ async function kept(stage: RecipeStage, { keep }: Ways): Promise<void> {
 async function removed(stage: RecipeStage, { remove }: Ways): Promise<void> {
   for (const command of remove) await stage.shell(command);
   assert.deepEqual(await copies(stage), []);
-  const running = stage.start();
+  const running = stage.scene.start();
   await eventually("it has seen all", () => running.settled());
   assert.deepEqual(await copies(stage), [], "nothing is created again");
   await running.stop();
@@ -145,7 +144,7 @@ waysOut("a list of exclusions gives way to names, and nothing new is wanted (A4)
   explain: ["registry", "-n", "secretcast"],
   check: async (stage, { keep }) => {
     for (const command of keep) await stage.shell(command);
-    const running = stage.start();
+    const running = stage.scene.start();
     await copied(stage, [...TEAMS, "argocd"]);
     await running.stop();
   },
@@ -269,7 +268,7 @@ test(
     assert.ok(block);
     const stage = await openRecipe(t, cluster);
     await stage.shell(REGISTRY);
-    const first = stage.start();
+    const first = stage.scene.start();
     await copied(stage, TEAMS);
     await first.stop();
     await stage.shell("kubectl delete secret registry -n secretcast");
@@ -286,6 +285,5 @@ test(
     assert.match(remove ?? "", /^for n in other team-a team-b; do kubectl delete secret/);
     await kept(stage, { keep: [keep ?? ""], remove: [] });
     await stage.shell(`${program}\nsecretcast status | grep -w current`);
-    await stage.finish();
   },
 );

@@ -2,7 +2,7 @@
 // their copies, and a source called registry for all crews. In a list of all Secrets the crews come
 // before the source.
 import { annotationKey } from "../../../src/controller/annotations/vocabulary.ts";
-import type { Running, Scene } from "./scene.ts";
+import type { Scene } from "./scene.ts";
 
 export const ONE = { password: "one" };
 export const TWO = { password: "two" };
@@ -34,9 +34,4 @@ export async function copied(scene: Scene): Promise<readonly string[]> {
   await scene.start({ once: true }).ended;
   await all(scene, namespaces, ONE);
   return namespaces;
-}
-
-export async function over(scene: Scene, running: Running): Promise<void> {
-  await running.stop();
-  await scene.finish();
 }

@@ -1,52 +1,34 @@
 // A scene with a source list: in a namespace of the scene's own, which its controllers take for theirs,
 // with the rights there that the manifests give in the namespace of an installation.
 import type { TestContext } from "node:test";
-import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { LineSplitter } from "../../../src/kube/cache/watch-decoder.ts";
 import type { ApiClient, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import { ACCOUNT } from "../api-server/account.ts";
 import { eventually } from "../time/eventually.ts";
-import { openScene, type Running, type Scene } from "./scene.ts";
+import { openScene, type Scene } from "./scene.ts";
 
 export const LIST = "secretcast-sources";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-export class Listing {
+export type Listing = {
   readonly scene: Scene;
   /** The controller's own namespace. */
   readonly own: string;
-
-  constructor(scene: Scene, own: string) {
-    this.scene = scene;
-    this.own = own;
-  }
-
-  get flags(): FlagValues {
-    return { "lease-namespace": this.own };
-  }
-
-  start(given: FlagValues = {}): Running {
-    return this.scene.start({ ...this.flags, ...given });
-  }
-
-  finish(given: FlagValues = {}): ReturnType<Scene["finish"]> {
-    return this.scene.finish({ ...this.flags, ...given });
-  }
-
   /** The list says this from now on; undefined: there is none. */
-  async write(
+  readonly write: (
     entries: Readonly<Record<string, string>> | undefined,
-    annotations: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
-    await this.scene.api.putConfigMap(this.own, LIST, entries, annotations);
-  }
-}
+    annotations?: Readonly<Record<string, string>>,
+  ) => Promise<void>;
+};
 
 export async function openListing(t: TestContext): Promise<Listing> {
   const scene = await openScene(t);
   const own = await scene.namespace("own");
   if (!scene.sandbox) await grant(scene, own);
-  return new Listing(scene, own);
+  scene.given = { "lease-namespace": own };
+  const write: Listing["write"] = (entries, annotations = {}) =>
+    scene.api.putConfigMap(own, LIST, entries, annotations);
+  return { scene, own, write };
 }
 
 /** The rights that the manifests give in the namespace of an installation. */

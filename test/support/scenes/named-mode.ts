@@ -97,7 +97,6 @@ const NAMES_OF_FILES: Readonly<Record<string, readonly string[]>> = {
     LONGEST_NAME.slice(0, 63),
   ],
   "scenarios-namespaces": ["credentials"],
-  "scenarios-one-moment": ["later", "pulling"],
   "scenarios-operations": ["fresh", "own", ...numbered("s-", 20)],
   "scenarios-ownership": ["later"],
   "scenarios-pull": ["db", "later", "login", "nowhere", "token"],

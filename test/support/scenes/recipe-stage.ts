@@ -10,7 +10,6 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { dump, load, loadAll } from "js-yaml";
-import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { OBJECT_KINDS } from "../../../src/controller/model/kinds.ts";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
@@ -21,7 +20,7 @@ import { ownCluster } from "../api-server/cluster.ts";
 import { field } from "../api-server/http.ts";
 import type { CodeBlock } from "../documents/markdown.ts";
 import { eventually } from "../time/eventually.ts";
-import { Scene, type Running } from "./scene.ts";
+import { Scene } from "./scene.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../../manifests", import.meta.url));
 const SERVED_BY_THE_SANDBOX = new Set(["Namespace", "Secret", "ConfigMap", "ServiceAccount"]);
@@ -63,10 +62,10 @@ export class RecipeStage {
   readonly isReal: boolean;
   readonly #folder: string;
   readonly #userKubeconfig: string;
-  #flags: FlagValues = { "source-namespaces": "secretcast" };
 
   constructor(scene: Scene, folder: string, userKubeconfig: string) {
     this.scene = scene;
+    scene.given = { "source-namespaces": "secretcast" };
     this.isReal = scene.sandbox === undefined;
     this.#folder = folder;
     this.#userKubeconfig = userKubeconfig;
@@ -108,14 +107,6 @@ export class RecipeStage {
     return stdout;
   }
 
-  start(): Running {
-    return this.scene.start(this.#flags);
-  }
-
-  async finish(): Promise<void> {
-    await this.scene.finish(this.#flags);
-  }
-
   /** What the chart would make of them for the controller; `sources` is a ConfigMap of its own. */
   async #readValues(text: string): Promise<void> {
     const values: unknown = load(text);
@@ -128,7 +119,7 @@ export class RecipeStage {
       this.write("maps/kustomization.yaml", WITH_CONFIG_MAPS);
       if (this.isReal) await this.shell("kubectl apply -k maps");
     }
-    this.#flags = { ...this.#flags, ...Object.fromEntries(flags) };
+    this.scene.given = { ...this.scene.given, ...Object.fromEntries(flags) };
   }
 
   /** A file beside which the page's commands run. */
@@ -184,11 +175,14 @@ export async function openRecipe(
   const scene = new WholeServer({ kind: "Secret", client, kubeconfig, kubeConfig: ours, sandbox });
   const stage = new RecipeStage(scene, folder, user);
   t.after(async () => {
-    await scene.clear();
-    if (!sandbox) await stage.shell(CLEAR);
-    await client.close();
-    await sandbox?.stop();
-    rmSync(folder, { recursive: true });
+    try {
+      await scene.end(t);
+    } finally {
+      if (!sandbox) await stage.shell(CLEAR);
+      await client.close();
+      await sandbox?.stop();
+      rmSync(folder, { recursive: true });
+    }
   });
   const namespaces = ["secretcast", ...NAMESPACES_OF_RECIPES].map((name) => ({
     apiVersion: "v1",

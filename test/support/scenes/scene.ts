@@ -1,8 +1,8 @@
 // A stage for integration tests: an API server, namespaces and Secrets under names of this test's
 // own, strangers that nobody may touch, and real controllers on it. The server is the sandbox, or
-// under `npm run test:cluster` a real one: the same tests run on both. Every scene ends with finish():
-// a controller that starts from scratch has no further write, and no stranger was touched; helpers
-// assert too, so a scenario may show few assertions of its own.
+// under `npm run test:cluster` a real one: the same tests run on both. Every scene ends with finish(),
+// whether its test calls it or not: a controller that starts from scratch has no further write, and no
+// stranger was touched; helpers assert too, so a scenario may show few assertions of its own.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -70,6 +70,10 @@ export class Scene {
   clock: Clock = systemClock;
   /** That take part in controllers that start from now on; undefined: as the flags say, or its own alone. */
   kinds: readonly ObjectKind[] | undefined;
+  /** Flags of all controllers that start from now on, before those that each is given. */
+  given: FlagValues = {};
+  /** Nothing is judged at the end any more; a test says so itself where something is left to write. */
+  isFinished = false;
   /** That the scene has made. */
   readonly namespaces = new Set<string>();
   readonly #running: Running[] = [];
@@ -209,6 +213,7 @@ export class Scene {
       "http-address": "127.0.0.1:0",
       "status-address": "127.0.0.1:0",
       "log-level": "trace",
+      ...this.given,
     };
   }
 
@@ -244,10 +249,12 @@ export class Scene {
   }
 
   /**
-   * The end of every scenario: a controller that starts from scratch on what is there finds nothing
-   * to write, and no stranger was written to.
+   * When all controllers have stopped: one that starts from scratch on what is there finds nothing to
+   * write, and no stranger was written to.
    */
   async finish(given: FlagValues = {}): Promise<Plan> {
+    this.isFinished = true;
+    await this.#stop();
     const before = await this.versions();
     const fresh = this.start({ "delete-grace": "0", ...given, once: true });
     await fresh.ended;
@@ -266,10 +273,18 @@ export class Scene {
     return plan;
   }
 
-  /** Stops the controllers. */
-  async clear(): Promise<void> {
-    await Promise.all(this.#running.map((running) => running.stop()));
+  /** When the test has passed or failed. */
+  async end(t: TestContext): Promise<void> {
+    // Not yet among the types of Node.
+    const passed: unknown = Reflect.get(t, "passed");
+    assert.equal(typeof passed, "boolean");
+    if (passed && !this.isFinished) await this.finish();
+    await this.#stop();
     assert.equal(countTold(this.#log, this.api.values), 0, "values of Secrets in the log");
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#running.map((running) => running.stop()));
   }
 }
 
@@ -287,11 +302,14 @@ export async function openScene(t: TestContext): Promise<Scene> {
   if (cluster && names) await grantNames(client, names);
   const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox, kind: kindOf(t) });
   t.after(async () => {
-    await scene.clear();
-    if (cluster) await eraseNamespaces(cluster, scene.namespaces);
-    await client.close();
-    await sandbox?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      await scene.end(t);
+    } finally {
+      if (cluster) await eraseNamespaces(cluster, scene.namespaces);
+      await client.close();
+      await sandbox?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
   await scene.namespace("source");
   return scene;
