@@ -20,9 +20,7 @@ const ALONE = {
 } as const;
 
 function nowhere() {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
-  cluster.namespace("team-a");
+  const cluster = new Cluster().withNamespaces("shared", "team-a");
   cluster.secret("shared/registry", { to: "taem-*" }, { data: { a: "1" } });
   cluster.secret("shared/fine", { to: "team-*" }, { data: { a: "1" } });
   cluster.settle();

@@ -86,9 +86,7 @@ test("each row says since when it is so, a failed one its tries, a frozen one ho
   assert.ok(failed?.triedMs !== undefined && failed.dueMs !== undefined);
   assert.ok(failed.triedMs < failed.dueMs);
   cluster.now += 3_600_000;
-  cluster.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/alow"] = "*";
-  });
+  cluster.annotate("shared/registry", { alow: "*" });
   cluster.edit("team-a/registry", ({ data }) => (data["password"] = "b3RoZXI="));
   stage.look();
   const { groups, sources, unclear } = await read(stage);

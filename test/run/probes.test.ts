@@ -7,8 +7,7 @@ import { createMetrics } from "../../src/controller/report/metrics.ts";
 
 async function start(t: TestContext, health: Health): Promise<string> {
   const metrics = createMetrics("secretcast", { version: "1.2.3" });
-  const cluster = new Cluster();
-  for (const name of ["shared", "team-a", "team-b", "team-c"]) cluster.namespace(name);
+  const cluster = new Cluster().withNamespaces("shared", "team-a", "team-b", "team-c");
   cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "1" } });
   cluster.secret("shared/wrong", { too: "team-*" });
   for (const name of ["one", "two"]) cluster.secret(`team-a/${name}`, { to: "*" });

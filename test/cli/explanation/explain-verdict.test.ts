@@ -4,7 +4,6 @@ import { test } from "node:test";
 import { WHAT_TO_DO } from "../../../src/cli/explanation/explain-verdict.ts";
 import { VERDICTS } from "../../../src/controller/model/verdicts.ts";
 import { FAILURE_CAUSES } from "../../../src/kube/rest/failure-cause.ts";
-import { annotate } from "../../support/planner/publishers.ts";
 import { globs, type Cluster } from "../../support/planner/planner-cluster.ts";
 import {
   cluster,
@@ -335,7 +334,7 @@ expectPlace(
 
 expectPlace(
   "a copy whose source is refused",
-  () => settled({ to: "*" }, (made) => annotate(made, "shared/one", { paused: "yes" })),
+  () => settled({ to: "*" }, (made) => made.annotate("shared/one", { paused: "yes" })),
   {},
   [
     'frozen what is to be there is known: source shared/one is refused: invalid secretcast.io/paused: "yes": expected "true" or "false"',
@@ -345,7 +344,7 @@ expectPlace(
 
 expectPlace(
   "a copy whose source is paused",
-  () => settled({ to: "*" }, (made) => annotate(made, "shared/one", { paused: "true" })),
+  () => settled({ to: "*" }, (made) => made.annotate("shared/one", { paused: "true" })),
   {},
   [
     "paused the source is not paused: secretcast.io/paused is true: its copies stay as they are",
@@ -355,8 +354,7 @@ expectPlace(
 
 expectPlace(
   "a copy that is not wanted any more, of a source that is paused",
-  () =>
-    settled({ to: "*" }, (made) => annotate(made, "shared/one", { to: "shop", paused: "true" })),
+  () => settled({ to: "*" }, (made) => made.annotate("shared/one", { to: "shop", paused: "true" })),
   {},
   [
     "paused the source is not paused: secretcast.io/paused is true: its copies stay as they are",
@@ -415,7 +413,7 @@ expectPlace(
 
 expectPlace(
   "a copy that a newer version made",
-  () => settled({ to: "*" }, (made) => annotate(made, "team-a/one", { future: "x" })),
+  () => settled({ to: "*" }, (made) => made.annotate("team-a/one", { future: "x" })),
   {},
   [
     "frozen what is to be there is known: it carries secretcast.io/future, which this version does not know: a newer one made it",
@@ -425,7 +423,7 @@ expectPlace(
 
 expectPlace(
   "a copy that nobody wants, within its grace",
-  () => settled({ to: "*" }, (made) => annotate(made, "shared/one", { to: "shop" })),
+  () => settled({ to: "*" }, (made) => made.annotate("shared/one", { to: "shop" })),
   {},
   [
     "delete secretcast.io/to names it: it does not match secretcast.io/to: shop",
@@ -435,7 +433,7 @@ expectPlace(
 
 expectPlace(
   "a copy that nobody wants, about which the API server is asked",
-  () => overdue((made) => annotate(made, "shared/one", { to: "shop" })),
+  () => overdue((made) => made.annotate("shared/one", { to: "shop" })),
   {},
   [
     "delete secretcast.io/to names it: it does not match secretcast.io/to: shop",
@@ -450,7 +448,7 @@ expectPlace("a copy that nobody wants, whose source cannot be read live", () => 
 
 expectPlace(
   "a copy that ends now",
-  () => due((made) => annotate(made, "shared/one", { to: "shop" })),
+  () => due((made) => made.annotate("shared/one", { to: "shop" })),
   {},
   [
     "delete secretcast.io/to names it: it does not match secretcast.io/to: shop",
@@ -460,7 +458,7 @@ expectPlace(
 
 expectPlace(
   "a copy that is released now",
-  () => due((made) => annotate(made, "shared/one", { to: "shop", "on-delete": "keep" })),
+  () => due((made) => made.annotate("shared/one", { to: "shop", "on-delete": "keep" })),
   {},
   [
     "release secretcast.io/to names it: it does not match secretcast.io/to: shop",
@@ -480,7 +478,7 @@ expectPlace(
 
 expectPlace(
   "a copy of a former name",
-  () => settled({ to: "team-a" }, (made) => annotate(made, "shared/one", { name: "two" })),
+  () => settled({ to: "team-a" }, (made) => made.annotate("shared/one", { name: "two" })),
   { subject: "team-a/one" },
   [
     "delete its copies have this name: its copies are now called two and no longer one",
@@ -648,7 +646,7 @@ expectPlace(
 
 expectPlace(
   "a pulling Secret that is to be emptied",
-  () => pulled({ allow: "team-*" }, (made) => annotate(made, "shared/one", { allow: "shop" })),
+  () => pulled({ allow: "team-*" }, (made) => made.annotate("shared/one", { allow: "shop" })),
   { subject: "team-a/mine" },
   [
     "release secretcast.io/allow names it: it does not match secretcast.io/allow: shop",

@@ -4,17 +4,15 @@ import { test } from "node:test";
 import { LONGEST_COMMAND } from "../../../src/cli/explanation/removal-commands.ts";
 import { ask } from "../../support/planner/explained.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
-import { annotate } from "../../support/planner/publishers.ts";
 
 /** So many copies whose source then wants none of them. */
 function unwanted(count: number, prepare: (made: Cluster) => void = () => undefined): Cluster {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   for (let n = 0; n < count; n++) made.namespace(`team-${n}`);
   made.secret("shared/one", { to: "team-*" }, { data: { key: "hunter2" } });
   made.settle();
   prepare(made);
-  annotate(made, "shared/one", { to: "taem-*" });
+  made.annotate("shared/one", { to: "taem-*" });
   return made;
 }
 
@@ -65,9 +63,7 @@ test("where another Secret has the lost source's name, it is never given the cop
 });
 
 test("where the namespace declines, the command is about the namespace (A6)", () => {
-  const made = new Cluster();
-  made.namespace("shared");
-  made.namespace("team-a");
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "team-*" });
   made.settle();
   made.namespace("team-a", { accept: "false" });
@@ -84,9 +80,7 @@ test("no command has a value, and a source whose copies are current has no way o
   assert.match(text, /kubectl create -f -/);
   assert.ok(!text.includes("hunter2") && !text.includes(Buffer.from("hunter2").toString("base64")));
 
-  const fine = new Cluster();
-  fine.namespace("shared");
-  fine.namespace("team-a");
+  const fine = new Cluster().withNamespaces("shared", "team-a");
   fine.secret("shared/one", { to: "team-*" });
   fine.settle();
   assert.deepEqual(ask(fine, "shared/one").waysOut, []);

@@ -4,9 +4,7 @@ import { test } from "node:test";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 function cluster(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
-  return made;
+  return new Cluster().withNamespaces("shared", "team-a");
 }
 
 for (const [what, type, name] of [

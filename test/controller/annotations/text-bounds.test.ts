@@ -6,9 +6,7 @@ import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 import { problemText } from "../../../src/controller/annotations/rules.ts";
 
 function cluster(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
-  return made;
+  return new Cluster().withNamespaces("shared", "team-a");
 }
 
 /** Why `shared/cred` is refused. */

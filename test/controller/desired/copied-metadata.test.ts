@@ -9,8 +9,7 @@ import type { Given, RawSecret, Texts } from "../../support/planner/raw-cluster.
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 function copied(words: Texts, given: Given = {}): { made: Cluster; copy: RawSecret } {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "*", ...words }, given);
   made.settle();
   return { made, copy: made.get("team-a/one") };
@@ -46,10 +45,7 @@ test("what is no longer copied is taken off the copy", () => {
     made.get("team-a/one").metadata.annotations["secretcast.io/copied-keys"],
     "label:team,label:tier",
   );
-  made.edit(
-    "shared/one",
-    ({ metadata }) => (metadata.annotations["secretcast.io/copy-labels"] = "team"),
-  );
+  made.annotate("shared/one", { "copy-labels": "team" });
   made.now += 5000;
   made.settle();
   const { metadata } = made.get("team-a/one");
@@ -135,8 +131,7 @@ function released(
 ): { made: Cluster; keys: () => readonly string[] } {
   const flags = { "source-namespaces": sources, "namespace-policy": "opt-out" };
   const given = flag === undefined ? flags : { ...flags, "copyable-keys": flag };
-  const made = new Cluster(settingsByFlags(given));
-  for (const name of [namespace, "team-a"]) made.namespace(name);
+  const made = new Cluster(settingsByFlags(given)).withNamespaces(namespace, "team-a");
   const words = { to: "team-a", "copy-labels": "*/*,*", "copy-annotations": "*/*,*" };
   made.secret(`${namespace}/one`, words, {
     labels: { [ARGO]: "repository", "helm.sh/chart": "x" },
@@ -224,8 +219,7 @@ test("a source is refused where slow globs of --copyable-keys would be asked of 
 });
 
 test("S34 copied annotations that would not fit are dropped and told; ours never", () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "*", "copy-annotations": "*" });
   made.edit("shared/one", ({ metadata }) => {
     metadata.annotations["big"] = "b".repeat(200_000);

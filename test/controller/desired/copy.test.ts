@@ -7,8 +7,7 @@ import type { Given, RawSecret, Texts } from "../../support/planner/raw-cluster.
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 function copied(words: Texts, given: Given = {}): { made: Cluster; copy: RawSecret } {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "*", ...words }, given);
   made.settle();
   return { made, copy: made.get("team-a/one") };
@@ -31,8 +30,7 @@ test("a copy carries our marks for its own place, and data, type and immutable o
 
 test("S30 a source of 253 characters: nothing derived from its name is in a label value", () => {
   const name = "n".repeat(253);
-  const made = new Cluster();
-  for (const space of ["shared", "team-a"]) made.namespace(space);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret(`shared/${name}`, { to: "*" });
   made.settle();
   const { labels } = made.get(`team-a/${name}`).metadata;
@@ -89,8 +87,7 @@ test("adopt: equal type only, the named source only, not an immutable one", () =
     [{ adopt: "shared/one" }, { type: "example.com/x" }, false],
     [{ adopt: "shared/one" }, { immutable: true }, false],
   ] as const) {
-    const made = new Cluster();
-    for (const name of ["shared", "team-a"]) made.namespace(name);
+    const made = new Cluster().withNamespaces("shared", "team-a");
     made.secret("team-a/one", words, given);
     made.secret("shared/one", { to: "*" });
     made.settle();
@@ -99,13 +96,17 @@ test("adopt: equal type only, the named source only, not an immutable one", () =
 });
 
 test("the fan-out limit holds the creates of one source, counts what it has, and lets the others go", () => {
-  const made = new Cluster({ fanoutLimitBytes: 5000 });
-  for (const name of ["shared", "team-a", "team-b", "team-c"]) made.namespace(name);
+  const made = new Cluster({ fanoutLimitBytes: 5000 }).withNamespaces(
+    "shared",
+    "team-a",
+    "team-b",
+    "team-c",
+  );
   made.secret("shared/big", { to: "team-a,team-b" }, { data: { key: "x".repeat(1500) } });
   made.secret("shared/small", { to: "*" });
   made.settle();
   assert.equal(made.secrets.has("team-b/big"), true);
-  made.edit("shared/big", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "*"));
+  made.annotate("shared/big", { to: "*" });
   made.now += 5000;
   const result = made.pass();
   assert.equal(made.secrets.has("team-c/big"), false);
@@ -121,8 +122,7 @@ test("the fan-out limit counts copied labels and annotations, and the keys of da
     annotations: Readonly<Record<string, string>>,
     given: Parameters<Cluster["secret"]>[2] = {},
   ): number => {
-    const made = new Cluster();
-    for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+    const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
     made.secret("shared/one", { to: "team-*", ...annotations }, given);
     const raw = made.get("shared/one");
     raw.metadata.annotations["note"] = "€".repeat(50_000);
@@ -141,8 +141,7 @@ test("the fan-out limit counts copied labels and annotations, and the keys of da
 
 test("what a write holds in flight counts escapes, UTF-8 and copied annotations (B8)", () => {
   const held = (data: string, note = ""): number => {
-    const made = new Cluster({}, "ConfigMap");
-    for (const name of ["shared", "team-a"]) made.namespace(name);
+    const made = new Cluster({}, "ConfigMap").withNamespaces("shared", "team-a");
     made.secret("shared/one", { to: "*", "copy-annotations": "note" }, { data: { key: data } });
     if (note !== "") made.get("shared/one").metadata.annotations["note"] = note;
     const [create] = made.plan().actions;
@@ -175,8 +174,7 @@ test("every call that touches an existing Secret carries its UID and resourceVer
 });
 
 test("S50 no value shows when plans, rows or cached Secrets are printed", () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
   const data = { key: "TOPSECRETVALUE" };
   made.secret("shared/one", { to: "team-a", allow: "*" }, { data });
   made.secret("team-b/pull", { from: "shared/one" }, { data });

@@ -130,8 +130,7 @@ const change = fc.oneof(
 test("a plan that remembers is the plan of one that does not, whatever came and went", () => {
   fc.assert(
     fc.property(fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 8 }), (rounds) => {
-      const made = new Cluster();
-      made.namespace("shared");
+      const made = new Cluster().withNamespaces("shared");
       for (const name of NAMES) made.namespace(name);
       for (const changes of rounds) {
         for (const one of changes) {

@@ -16,8 +16,7 @@ const LABELS: Readonly<Record<string, Texts>> = {
 };
 
 function cluster(words: Texts): Cluster {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   for (const [name, labels] of Object.entries(LABELS)) made.namespace(name, {}, labels);
   made.secret("shared/one", words);
   return made;
@@ -106,10 +105,7 @@ for (const value of ["", "Any", "either", "any,all"]) {
   test(`match: ${JSON.stringify(value)} is neither all nor any: it refuses the source, and its copies freeze`, () => {
     const made = cluster(BOTH);
     made.settle();
-    made.edit(
-      "shared/one",
-      ({ metadata }) => (metadata.annotations["secretcast.io/match"] = value),
-    );
+    made.annotate("shared/one", { match: value });
     made.namespace("team-b", {}, { tier: "tin" });
     const result = made.settle();
     assert.equal(result.sources[0]?.problems[0]?.annotation, "secretcast.io/match");
@@ -124,10 +120,7 @@ for (const value of ["", "Any", "either", "any,all"]) {
 test("from any to all and back, copies end and come, after the grace and a look at the namespace", () => {
   const made = cluster({ ...BOTH, match: "any" });
   made.settle();
-  const say = (match: string): void =>
-    void made.edit("shared/one", ({ metadata }) => {
-      metadata.annotations["secretcast.io/match"] = match;
-    });
+  const say = (match: string): void => void made.annotate("shared/one", { match });
   say("all");
   made.end();
   assert.deepEqual(served(made), ["team-b"]);

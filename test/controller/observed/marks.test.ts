@@ -55,13 +55,14 @@ test("a copy with a mark that this version does not know is frozen, whatever bec
     (made: Cluster) => void made.namespace("team-a", { accept: "false" }),
     (made: Cluster) => void made.secret("other/one", { to: "*" }),
   ]) {
-    const made = new Cluster({ sourceNamespaces: globs("other,shared") });
-    for (const name of ["shared", "other", "team-a"]) made.namespace(name);
+    const made = new Cluster({ sourceNamespaces: globs("other,shared") }).withNamespaces(
+      "shared",
+      "other",
+      "team-a",
+    );
     made.secret("shared/one", { to: "team-*" });
     made.settle();
-    made.edit("team-a/one", ({ metadata }) => {
-      metadata.annotations["secretcast.io/from-the-future"] = "wildcard-tls";
-    });
+    made.annotate("team-a/one", { "from-the-future": "wildcard-tls" });
     const before = made.get("team-a/one");
     made.now += 60_000;
     end(made);
@@ -77,8 +78,7 @@ test("a mark that somebody changes or removes is put back or makes the copy unma
     // It changes with every version of the source; an impossible one is restored (S25).
     if (mark === "source-version") continue;
     for (const value of ["changed", undefined]) {
-      const made = new Cluster();
-      for (const name of ["shared", "team-a"]) made.namespace(name);
+      const made = new Cluster().withNamespaces("shared", "team-a");
       made.list({
         registry: 'secret: shared/one\nto: "team-*"\non-delete: keep\ncopy-labels: team',
       });

@@ -1,7 +1,6 @@
 // In which order a plan's writes go, over several plans that each carry out but a part.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotate } from "../../support/planner/publishers.ts";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 import type { Plan } from "../../../src/controller/model/verdicts.ts";
 
@@ -9,8 +8,7 @@ const order = ({ actions }: Plan): readonly string[] =>
   actions.map(({ kind, place }) => `${kind} ${place.namespace}`);
 
 test("creates that have been due for three seconds alternate with the youngest, the longest due first", () => {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   made.secret("shared/registry", { to: "*" });
   for (let second = 0; second <= 5; second++) {
     made.now = second * 1000;
@@ -22,8 +20,7 @@ test("creates that have been due for three seconds alternate with the youngest, 
 });
 
 test("deletes come after creates until they have been due for five seconds (H5)", () => {
-  const made = new Cluster({ deleteGraceMs: 0 });
-  made.namespace("shared");
+  const made = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared");
   for (const at of [0, 1, 2]) {
     made.namespace(`old-${at}`, {}, {}, at);
     made.secret(`shared/ends-${at}`, { to: `old-${at}` });
@@ -31,7 +28,7 @@ test("deletes come after creates until they have been due for five seconds (H5)"
   made.settle();
   const begun = made.now;
   for (const at of [1, 2, 0]) {
-    annotate(made, `shared/ends-${at}`, { to: "nowhere" });
+    made.annotate(`shared/ends-${at}`, { to: "nowhere" });
     made.due();
     made.now += 100;
   }
@@ -65,8 +62,7 @@ test("deletes come after creates until they have been due for five seconds (H5)"
 });
 
 test("a namespace with very many sources does not delay the copies of another's", () => {
-  const made = new Cluster({ sourceNamespaces: globs("*") });
-  for (const name of ["shared", "tenant"]) made.namespace(name);
+  const made = new Cluster({ sourceNamespaces: globs("*") }).withNamespaces("shared", "tenant");
   for (let at = 0; at < 20; at++) made.namespace(`team-${at}`);
   for (let at = 0; at < 300; at++) made.secret(`tenant/of-${at}`, { to: "team-*" });
   made.secret("shared/registry", { to: "team-*" });

@@ -2,7 +2,6 @@
 // second kind, again and again, are a fight.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotate } from "../../support/planner/publishers.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import type { Plan } from "../../../src/controller/model/verdicts.ts";
 
@@ -14,8 +13,7 @@ function causes({ actions }: Plan): readonly string[] {
 
 /** Copies of a source that has changed since, of which that in team-b cannot be updated. */
 function changed(teams: readonly string[]): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", ...teams]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", ...teams);
   made.secret("shared/db", { to: "*" }, { data: { password: "one" } });
   made.settle();
   if (teams.includes("team-b")) made.edit("team-b/db", (secret) => (secret.immutable = true));
@@ -72,9 +70,9 @@ test("a copy that somebody deleted is told so once, and not when the place is wa
   made.delete("team-a/db");
   made.memory.copyVanished({ namespace: "team-a", name: "db" });
   assert.deepEqual(causes(made.plan()), ["create deleted team-a"]);
-  annotate(made, "shared/db", { to: "nowhere" });
+  made.annotate("shared/db", { to: "nowhere" });
   made.settle();
-  annotate(made, "shared/db", { to: "*" });
+  made.annotate("shared/db", { to: "*" });
   made.now += 5000;
   assert.deepEqual(causes(made.plan()), ["create new team-a"]);
 });

@@ -1,7 +1,7 @@
 // Several sources that want one place: who has it, who is told, and how it changes hands.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotate, cluster, reasonAt } from "../../support/planner/publishers.ts";
+import { cluster, reasonAt } from "../../support/planner/publishers.ts";
 import { actionsAt, type Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 
 function owner(made: Cluster, place: string): string | undefined {
@@ -51,12 +51,12 @@ test("an heir that is paused takes the place when it goes on; until then the cop
   made.secret("shared/cred", { to: "team-a" });
   made.settle();
   made.secret("other/cred", { to: "team-a", paused: "true" });
-  annotate(made, "shared/cred", { to: "nowhere" });
+  made.annotate("shared/cred", { to: "nowhere" });
   made.now += 5000;
   const result = made.pass();
   assert.deepEqual(result.actions, []);
   assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "paused");
-  annotate(made, "other/cred", { paused: "false" });
+  made.annotate("other/cred", { paused: "false" });
   assert.deepEqual(actionsAt(made.due(), "team-a/cred"), ["update"]);
 });
 
@@ -66,7 +66,7 @@ test("at a hand-over the sources that do not get the place are told", () => {
   made.settle();
   made.secret("shared/b", { to: "team-a", name: "x" }, { at: 2 });
   made.secret("shared/c", { to: "team-a", name: "x" }, { at: 3 });
-  annotate(made, "shared/a", { to: "nowhere" });
+  made.annotate("shared/a", { to: "nowhere" });
   made.now += 5000;
   const result = made.pass();
   assert.equal(verdictAt(result, "team-a/x", "shared/b"), "update");

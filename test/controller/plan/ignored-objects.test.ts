@@ -11,9 +11,7 @@ import { refText } from "../../../src/text/names.ts";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
 function cluster(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
-  return made;
+  return new Cluster().withNamespaces("shared", "team-a", "team-b");
 }
 
 function counted({ counts }: IgnoredReport): Readonly<Record<string, number>> {
@@ -25,9 +23,7 @@ test("each annotation that has no effect where it stands is counted under its re
   made.secret("shared/good", { to: "team-*", name: "copied", keys: "*" });
   made.secret("shared/offer", { allow: "team-*" });
   made.settle();
-  made.edit("team-a/copied", ({ metadata }) => {
-    metadata.annotations["secretcast.io/paused"] = "true";
-  });
+  made.annotate("team-a/copied", { paused: "true" });
   made.secret("team-a/published", { to: "*" });
   made.secret("team-a/half", { "on-delete": "keep" });
   made.secret("shared/asks-nothing", { keys: "a" });

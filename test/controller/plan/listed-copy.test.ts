@@ -14,8 +14,7 @@ const OTHERS = { unrelated: "secret: vault/unrelated\nto: nowhere" };
 
 /** `vault` is no source namespace; `shared` is the one there is. */
 function cluster(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "vault", "team-a", "team-b"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "vault", "team-a", "team-b");
   made.secret("vault/tls", {}, { data: { crt: "v1" } });
   return made;
 }
@@ -280,8 +279,7 @@ test("an entry whose object does not exist is told as absent, and takes effect w
 });
 
 test("where the list lacks the entry, the object's own annotations take the place by one update", () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
   made.secret("shared/tls", { to: "team-a", keys: "b" }, { data: { a: "1", b: "2" } });
   made.list({ tls: "secret: shared/tls\nto: team-*" });
   made.settle();
@@ -391,7 +389,7 @@ test("explain names the entry, and what to type is about the list, never about t
 /** As a version before the mark `list` left them. */
 function withoutList(made: Cluster): void {
   for (const place of ["shared/tls", "team-a/tls", "team-b/tls"])
-    made.edit(place, ({ metadata }) => void delete metadata.annotations["secretcast.io/list"]);
+    made.annotate(place, { list: undefined });
 }
 
 test("a copy that an entry made records the list that contains the entry", () => {
@@ -430,9 +428,7 @@ test("a second installation with a list of its own freezes the copies of the fir
   ]) {
     const made = copied();
     for (const place of ["team-a/tls", "team-b/tls", "shared/tls"])
-      made.edit(place, ({ metadata }) => {
-        metadata.annotations["secretcast.io/list"] = "first/secretcast-sources";
-      });
+      made.annotate(place, { list: "first/secretcast-sources" });
     made.restart();
     made.list(other);
     made.now += 600_000;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
-import { annotate, cluster, reasonAt } from "../../support/planner/publishers.ts";
+import { cluster, reasonAt } from "../../support/planner/publishers.ts";
 import { base64 } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 
@@ -18,7 +18,7 @@ test("S39 a copy is never a source, whatever is annotated on it", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "other" });
   made.settle();
-  annotate(made, "other/cred", { to: "team-*" });
+  made.annotate("other/cred", { to: "team-*" });
   made.now += 5000;
   made.settle();
   assert.equal(made.secrets.has("team-a/cred"), false);
@@ -28,7 +28,7 @@ test("S39 a Secret that pulls and pushes is refused and its copies are frozen", 
   const made = cluster();
   made.secret("shared/cred", { to: "team-a" });
   made.settle();
-  annotate(made, "shared/cred", { from: "other/root" });
+  made.annotate("shared/cred", { from: "other/root" });
   made.now += 60_000;
   assert.equal(verdictAt(made.plan(), "team-a/cred"), "frozen");
 });
@@ -137,13 +137,10 @@ test("copies of a source that is refused, out of scope or in a namespace being d
     return verdictAt(result, "team-a/cred");
   };
   assert.equal(
-    edited(() => annotate(made, "shared/cred", { "to-selecter": "a" })),
+    edited(() => made.annotate("shared/cred", { "to-selecter": "a" })),
     "frozen",
   );
-  made.edit(
-    "shared/cred",
-    ({ metadata }) => delete metadata.annotations["secretcast.io/to-selecter"],
-  );
+  made.annotate("shared/cred", { "to-selecter": undefined });
   const space = made.namespaces.get("shared");
   assert.ok(space);
   assert.equal(
@@ -183,12 +180,12 @@ test("paused: nothing is written, whatever is there; a paused source that goes i
   made.secret("shared/cred", { to: "team-*" });
   made.settle();
   made.delete("team-a/cred");
-  annotate(made, "shared/cred", { paused: "true", to: "nowhere" });
+  made.annotate("shared/cred", { paused: "true", to: "nowhere" });
   made.now += 60_000;
   const result = made.plan();
   assert.deepEqual(result.actions, []);
   assert.equal(verdictAt(result, "team-b/cred"), "paused");
-  annotate(made, "shared/cred", { to: "team-*" });
+  made.annotate("shared/cred", { to: "team-*" });
   assert.equal(verdictAt(made.plan(), "team-a/cred"), "paused");
   made.delete("shared/cred");
   made.settle();
@@ -199,7 +196,7 @@ test("a new name moves the copies: created there before they are deleted here", 
   const made = cluster();
   made.secret("shared/cred", { to: "team-a" });
   made.settle();
-  annotate(made, "shared/cred", { name: "renamed" });
+  made.annotate("shared/cred", { name: "renamed" });
   made.now += 5000;
   assert.deepEqual(actionsAt(made.pass(), "team-a/renamed"), ["create"]);
   assert.deepEqual(actionsAt(made.due(), "team-a/cred"), ["delete"]);
@@ -209,7 +206,7 @@ test("a paused source's copies are paused, equal or not", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-*" });
   made.settle();
-  annotate(made, "shared/cred", { paused: "true" });
+  made.annotate("shared/cred", { paused: "true" });
   made.edit("team-a/cred", ({ data }) => (data["key"] = "ZWRpdGVk"));
   made.now += 5000;
   assert.equal(made.plan().counts.paused, 2);
@@ -297,7 +294,7 @@ test("under opt-in another source takes no place over in a namespace that says n
   made.settle();
   made.secret("other/cred", { to: "team-a" });
   made.settings = { ...made.settings, namespacePolicy: "opt-in" };
-  annotate(made, "shared/cred", { to: "nowhere" });
+  made.annotate("shared/cred", { to: "nowhere" });
   made.settle();
   assert.equal(made.secrets.has("team-a/cred"), false);
 });
@@ -329,9 +326,7 @@ test("sources that want places without end have a bounded number of rows, and al
   const NAMESPACES = 200;
   const SOURCES = 400;
   for (const words of [{ name: "ca" }, { paused: "true" }]) {
-    const made = new Cluster({ sourceNamespaces: globs("*") });
-    made.namespace("shared");
-    made.namespace("tenant");
+    const made = new Cluster({ sourceNamespaces: globs("*") }).withNamespaces("shared", "tenant");
     for (let index = 0; index < NAMESPACES; index++) made.namespace(`team-${index}`);
     made.secret("shared/ca", { to: "team-*" });
     made.settle();

@@ -16,9 +16,7 @@ const named = (...names: readonly string[]): Partial<PlannerSettings> => ({
 });
 
 function cluster(changes: Partial<PlannerSettings>): Cluster {
-  const made = new Cluster(changes);
-  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
-  return made;
+  return new Cluster(changes).withNamespaces("shared", "team-a", "team-b");
 }
 
 /** The same cluster under other settings, after a restart of the controller. */

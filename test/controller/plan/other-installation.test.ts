@@ -9,8 +9,12 @@ import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
 /** A copy of the other installation's source, and that source with its annotations. */
 function cluster(otherSourceNamespaces = globs("apps-*")): Cluster {
-  const made = new Cluster({ sourceNamespaces: globs("apps-sc") });
-  for (const name of ["shared", "apps-sc", "team-a", "team-b"]) made.namespace(name);
+  const made = new Cluster({ sourceNamespaces: globs("apps-sc") }).withNamespaces(
+    "shared",
+    "apps-sc",
+    "team-a",
+    "team-b",
+  );
   made.secret("apps-sc/appsec", { to: "team-*" });
   made.settle();
   made.settings = { ...made.settings, sourceNamespaces: globs("shared"), otherSourceNamespaces };

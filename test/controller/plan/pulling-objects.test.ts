@@ -73,10 +73,7 @@ test("a Secret outside the source namespaces cannot be pulled", () => {
 test("S43 consent goes: what was filled goes, its own entries stay", () => {
   const made = cluster({ allow: "*" });
   made.settle();
-  made.edit(
-    "shared/db",
-    ({ metadata }) => (metadata.annotations["secretcast.io/allow"] = "team-b"),
-  );
+  made.annotate("shared/db", { allow: "team-b" });
   made.now += 5000;
   assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
   assert.deepEqual(keys(made), ["own", "password", "user"]);
@@ -125,10 +122,7 @@ test("a paused or refused source leaves what it filled as it is", () => {
   });
   made.now += 5000;
   assert.equal(verdictAt(made.pass(), "team-a/app"), "paused");
-  made.edit(
-    "shared/db",
-    ({ metadata }) => (metadata.annotations["secretcast.io/paused"] = "maybe"),
-  );
+  made.annotate("shared/db", { paused: "maybe" });
   assert.equal(verdictAt(made.pass(), "team-a/app"), "frozen");
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
 });
@@ -137,16 +131,10 @@ test("S42 another source: the old one's entries go, the new one's come", () => {
   const made = cluster({ allow: "*" });
   made.secret("shared/other", { allow: "*" }, { data: { token: "t" } });
   made.settle();
-  made.edit(
-    "team-a/app",
-    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/other"),
-  );
+  made.annotate("team-a/app", { from: "shared/other" });
   made.settle();
   assert.deepEqual(keys(made), ["own", "token"]);
-  made.edit(
-    "team-a/app",
-    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/none"),
-  );
+  made.annotate("team-a/app", { from: "shared/none" });
   made.settle();
   assert.deepEqual(keys(made), ["own"]);
 });
@@ -257,8 +245,7 @@ test("an entry of its own that equals the source's stays its own: not recorded, 
 
 test("what the type requires is filled over the placeholder and left as a shell", () => {
   const given = { type: "kubernetes.io/dockerconfigjson", data: { ".dockerconfigjson": "{}" } };
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret(
     "shared/db",
     { allow: "*" },
@@ -331,15 +318,11 @@ test("a pulling Secret with every mark of a copy, before it is filled or after, 
 });
 
 test("a copy on which somebody writes `from` is theirs: not filled, not repaired, not deleted, and the source is told", () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/db", { to: "team-a" }, { data: SOURCE });
   made.secret("shared/other", { allow: "*" }, { data: { more: "x" } });
   made.settle();
-  made.edit(
-    "team-a/db",
-    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/other"),
-  );
+  made.annotate("team-a/db", { from: "shared/other" });
   const before = structuredClone(made.get("team-a/db"));
   const result = made.pass();
   assert.equal(verdictAt(result, "team-a/db", "shared/db"), "conflict");
@@ -348,7 +331,7 @@ test("a copy on which somebody writes `from` is theirs: not filled, not repaired
   outlive(made);
   assert.deepEqual(made.get("team-a/db"), before);
   made.secret("shared/db", { to: "team-a" }, { data: { user: "new" } });
-  made.edit("team-a/db", ({ metadata }) => delete metadata.annotations["secretcast.io/from"]);
+  made.annotate("team-a/db", { from: undefined });
   made.settle();
   assert.deepEqual(Object.keys(made.get("team-a/db").data), ["user"], "without it, ours again");
 });

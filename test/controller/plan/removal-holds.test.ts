@@ -5,7 +5,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan, RemovalHoldCause } from "../../../src/controller/model/verdicts.ts";
 import { refText } from "../../../src/text/names.ts";
-import { annotate } from "../../support/planner/publishers.ts";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
 const HOLD_MS = 1_800_000;
@@ -13,8 +12,9 @@ const GRACE_MS = 10_000;
 
 /** Sources `shared/one`, `shared/two` and so on, each in all of the teams, settled. */
 function cluster(teams: number, sources = 2, changes = {}): Cluster {
-  const made = new Cluster({ deleteLimit: 100, deleteHoldMs: HOLD_MS, ...changes });
-  made.namespace("shared");
+  const made = new Cluster({ deleteLimit: 100, deleteHoldMs: HOLD_MS, ...changes }).withNamespaces(
+    "shared",
+  );
   for (let index = 0; index < teams; index++) made.namespace(`team-${index}`, {}, { tier: "gold" });
   for (const name of ["one", "two", "three", "four", "five", "six"].slice(0, sources))
     made.secret(`shared/${name}`, { to: "team-*" });
@@ -57,20 +57,20 @@ function heldThenRemoved(made: Cluster, before: number, after: number): void {
 
 test("a mistyped to leaves no copy: all are held, and the source is nowhere until it is corrected (A4)", () => {
   const made = cluster(2, 1);
-  annotate(made, "shared/one", { to: "taem-*" });
+  made.annotate("shared/one", { to: "taem-*" });
   const plan = afterGrace(made);
   assert.deepEqual(holds(plan), { nowhere: 2 });
   assert.equal(plan.sources[0]?.state, "nowhere");
   heldThenRemoved(made, 2, 0);
   assert.equal(made.plan().sources[0]?.state, "nowhere", "also when the copies are removed");
-  annotate(made, "shared/one", { to: "team-*" });
+  made.annotate("shared/one", { to: "team-*" });
   assert.equal(made.settle().sources[0]?.state, "ok");
   assert.equal(copies(made), 2);
 });
 
 test("every edit that leaves a source without copies is held, and undone costs none (A4)", () => {
   const edits: Readonly<Record<string, (made: Cluster) => void>> = {
-    selector: (made) => annotate(made, "shared/one", { "to-selector": "tier=glod" }),
+    selector: (made) => made.annotate("shared/one", { "to-selector": "tier=glod" }),
     "annotations removed": (made) =>
       made.edit("shared/one", ({ metadata }) => void (metadata.annotations = {})),
     "made again with a mistake": (made) => {
@@ -78,7 +78,7 @@ test("every edit that leaves a source without copies is held, and undone costs n
       made.secret("shared/one", { to: "taem-*" });
     },
     labels: (made) => {
-      annotate(made, "shared/one", { "to-selector": "tier=gold" });
+      made.annotate("shared/one", { "to-selector": "tier=gold" });
       for (const team of ["team-0", "team-1"]) made.namespace(team);
     },
   };
@@ -104,7 +104,7 @@ test("an edit that removes more than half of the copies, and at least three, is 
   ] as const) {
     const made = cluster(5, 1);
     for (let index = 0; index < 8; index++) made.namespace(`other-${index}`);
-    annotate(made, "shared/one", { to });
+    made.annotate("shared/one", { to });
     const plan = afterGrace(made);
     assert.deepEqual(holds(plan), held > 0 ? { half: held } : {}, to);
     assert.equal(copies(made), left, to);
@@ -114,7 +114,7 @@ test("an edit that removes more than half of the copies, and at least three, is 
 
 test("another name for the copies is held as an edit that removes all of the old ones", () => {
   const made = cluster(3, 1);
-  annotate(made, "shared/one", { name: "other" });
+  made.annotate("shared/one", { name: "other" });
   const plan = afterGrace(made);
   assert.deepEqual(holds(plan), { half: 3 });
   assert.equal(copies(made), 6, "the new ones are made meanwhile");
@@ -122,7 +122,7 @@ test("another name for the copies is held as an edit that removes all of the old
 
 test("labels that are lost one namespace at a time are one edit", () => {
   const made = cluster(6, 1);
-  annotate(made, "shared/one", { "to-selector": "tier=gold" });
+  made.annotate("shared/one", { "to-selector": "tier=gold" });
   made.settle();
   for (let index = 0; index < 3; index++) {
     made.namespace(`team-${index}`);
@@ -184,7 +184,7 @@ test("a new process removes no copy of a source that it has never seen before th
 test("a restart does not end the hold of an edit (A8)", () => {
   for (const to of ["taem-*", "team-0"]) {
     const made = cluster(5, 1);
-    annotate(made, "shared/one", { to });
+    made.annotate("shared/one", { to });
     afterGrace(made);
     made.now += HOLD_MS / 2;
     made.restart();
@@ -226,7 +226,7 @@ test("more than a fifth of all copies, and at least ten, is beyond the limit; 0 
   ] as const) {
     const made = cluster(9, 6, { deleteLimit });
     for (const name of ["one", "two", "three", "four", "five", "six"])
-      annotate(made, `shared/${name}`, { to: "!team-0,!team-1" });
+      made.annotate(`shared/${name}`, { to: "!team-0,!team-1" });
     const plan = afterGrace(made);
     assert.deepEqual(holds(plan), held > 0 ? { limit: held } : {});
     if (held > 0)
@@ -239,7 +239,7 @@ test("more than a fifth of all copies, and at least ten, is beyond the limit; 0 
 
 test("a namespace that no longer accepts a source gets rid of its copy at once, held or not", () => {
   const made = cluster(2, 1);
-  annotate(made, "shared/one", { to: "taem-*" });
+  made.annotate("shared/one", { to: "taem-*" });
   made.namespace("team-0", { accept: "false" });
   assert.deepEqual(holds(afterGrace(made)), { nowhere: 1 });
   assert.equal(made.secrets.has("team-0/one"), false);
@@ -313,8 +313,8 @@ test("where every namespace may publish, what one of them removes holds nothing 
     made.settle(400);
     for (const name of ["wide", ...Array.from({ length: 101 }, (_, index) => `of-${index}`)])
       if (isDeleted) made.delete(`tenant-1/${name}`);
-      else annotate(made, `tenant-1/${name}`, { to: "team-19" });
-    annotate(made, "shared/two", { to: "team-*,!team-0" });
+      else made.annotate(`tenant-1/${name}`, { to: "team-19" });
+    made.annotate("shared/two", { to: "team-*,!team-0" });
     made.end();
     assert.equal(made.secrets.has("team-0/two"), false);
     // Nor is the exemption of a deleted source spent.
@@ -329,7 +329,7 @@ test("where every namespace may publish, what one of them removes holds nothing 
 
 test("where every namespace may publish, one mistake in the sources of many is held (A5)", () => {
   const mistakes: Readonly<Record<string, (made: Cluster, name: string) => void>> = {
-    narrowed: (made, name) => annotate(made, name, { to: "team-*,!team-1,!team-2,!team-3" }),
+    narrowed: (made, name) => made.annotate(name, { to: "team-*,!team-1,!team-2,!team-3" }),
     deleted: (made, name) => made.delete(name),
   };
   for (const [what, mistake] of Object.entries(mistakes)) {
@@ -353,7 +353,7 @@ test("the copies of one deleted source go, whatever else is beyond the limit, al
   made.namespace("elsewhere");
   forge(made, "elsewhere", "one", uid, "shared/one");
   made.delete("shared/one");
-  annotate(made, "shared/two", { to: "team-*,!team-0,!team-1,!team-2,!team-3,!team-4,!team-5" });
+  made.annotate("shared/two", { to: "team-*,!team-0,!team-1,!team-2,!team-3,!team-4,!team-5" });
   assert.deepEqual(holds(afterGrace(made)), { limit: 6 });
   assert.equal(copies(made, "one"), 0);
   assert.equal(made.secrets.has("elsewhere/one"), false);
@@ -381,7 +381,7 @@ test("forged copies, deleted copies and a refusal do not make half of an edit (B
     forge(made, "team-0", `forged-${index}`, uid, "shared/one");
   made.delete("team-0/one");
   made.namespace("team-0", { accept: "false" });
-  annotate(made, "shared/one", { to: "!team-1,!team-2" });
+  made.annotate("shared/one", { to: "!team-1,!team-2" });
   made.end();
   for (const team of ["team-1", "team-2"]) assert.equal(made.secrets.has(`${team}/one`), false);
 });

@@ -3,7 +3,6 @@ import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
-import { annotate } from "../../support/planner/publishers.ts";
 import type { Texts } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 import { refText } from "../../../src/text/names.ts";
@@ -14,8 +13,9 @@ function kinds(result: Plan): readonly string[] {
 }
 
 function cluster(places: number, words = {}, changes = {}): Cluster {
-  const made = new Cluster({ sourceNamespaces: globs("shared"), ...changes });
-  made.namespace("shared");
+  const made = new Cluster({ sourceNamespaces: globs("shared"), ...changes }).withNamespaces(
+    "shared",
+  );
   for (let index = 0; index < places; index++) made.namespace(`team-${index}`);
   made.secret("shared/one", { to: "*", ...words });
   made.secret("shared/two", { to: "*", ...words });
@@ -48,19 +48,19 @@ test("a source that vanishes is waited for: its copies go when it has been absen
 
 test("every ending waits until its place has been unwanted for the grace on end, and gets no updates", () => {
   const endings: Readonly<Record<string, (made: Cluster) => void>> = {
-    "to names it no more": (made) => annotate(made, "shared/one", { to: "nowhere" }),
+    "to names it no more": (made) => made.annotate("shared/one", { to: "nowhere" }),
     "to is gone": (made) => {
       made.edit("shared/one", ({ metadata }) => {
         metadata.annotations = {};
         metadata.labels["note"] = "edited";
       });
     },
-    "another name": (made) => annotate(made, "shared/one", { name: "other" }),
+    "another name": (made) => made.annotate("shared/one", { name: "other" }),
     "the namespace declines": (made) => {
       made.namespace("team-0", { accept: "false" });
     },
     "a label is away": (made) => {
-      annotate(made, "shared/one", { "to-selector": "tier!=gold" });
+      made.annotate("shared/one", { "to-selector": "tier!=gold" });
       made.namespace("team-0", {}, { tier: "gold" });
     },
   };
@@ -85,11 +85,11 @@ test("every ending waits until its place has been unwanted for the grace on end,
 test("a place that is wanted again in between starts its grace anew", () => {
   const made = cluster(1);
   for (let round = 0; round < 5; round++) {
-    annotate(made, "shared/one", { to: "nowhere" });
+    made.annotate("shared/one", { to: "nowhere" });
     made.pass();
     made.now += 9_000;
     made.pass();
-    annotate(made, "shared/one", { to: "*" });
+    made.annotate("shared/one", { to: "*" });
     made.pass();
     made.now += 3_000;
   }
@@ -98,7 +98,7 @@ test("a place that is wanted again in between starts its grace anew", () => {
 
 test("N endings that follow from one object cost one question, and one more after a hold", () => {
   const made = cluster(20, {}, { deleteLimit: 4 });
-  annotate(made, "shared/one", { to: "nowhere" });
+  made.annotate("shared/one", { to: "nowhere" });
   made.pass();
   made.now += 10_000;
   const asked = made
@@ -164,8 +164,7 @@ test("S28 S29 recreated with another type, or from an immutable one: the copies 
     [{ immutable: true }, { immutable: true, data: { key: "rotated" } }],
     [{ immutable: true }, { data: { key: "value" } }],
   ] as const) {
-    const made = new Cluster();
-    for (const name of ["shared", "team-0"]) made.namespace(name);
+    const made = new Cluster().withNamespaces("shared", "team-0");
     made.secret("shared/one", { to: "*" }, given);
     made.settle();
     made.delete("shared/one");
@@ -180,14 +179,10 @@ test("S28 S29 recreated with another type, or from an immutable one: the copies 
 });
 
 test("an immutable copy takes new metadata by an update", () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-0"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-0");
   made.secret("shared/one", { to: "*" }, { immutable: true, labels: { team: "a" } });
   made.settle();
-  made.edit(
-    "shared/one",
-    ({ metadata }) => (metadata.annotations["secretcast.io/copy-labels"] = "team"),
-  );
+  made.annotate("shared/one", { "copy-labels": "team" });
   made.now += 5000;
   assert.equal(verdictAt(made.pass(), "team-0/one"), "update");
   assert.equal(made.get("team-0/one").metadata.labels["team"], "a");
@@ -298,10 +293,7 @@ test("keep takes our marks off and leaves the rest, and the source's word outliv
 
 test("a record of on-delete that cannot be read means keep; the source's word counts while it exists", () => {
   const made = cluster(1);
-  made.edit(
-    "team-0/one",
-    ({ metadata }) => (metadata.annotations["secretcast.io/on-delete"] = "soon"),
-  );
+  made.annotate("team-0/one", { "on-delete": "soon" });
   made.delete("shared/one");
   made.edit("shared/two", ({ metadata }) => {
     metadata.annotations["secretcast.io/to"] = "nowhere";
@@ -340,7 +332,7 @@ test("S48 as many deletions as the limit says are made, and one more holds them 
   ] as const) {
     const made = cluster(5, {}, { deleteLimit });
     // Two of five copies are not half of them.
-    for (const name of ["one", "two"]) annotate(made, `shared/${name}`, { to: "!team-0,!team-1" });
+    for (const name of ["one", "two"]) made.annotate(`shared/${name}`, { to: "!team-0,!team-1" });
     made.now += 60_000;
     const result = made.end();
     assert.equal(result.counts.held, held);
@@ -380,17 +372,17 @@ test("the copies of the first vanished source stay uncounted when they go in sev
   made.apply(first);
   made.settle();
   assert.equal(copies(made), 5);
-  made.edit("shared/two", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "!team-0"));
+  made.annotate("shared/two", { to: "!team-0" });
   assert.equal(verdictAt(made.end(), "team-0/two"), "delete");
   assert.equal(made.secrets.has("team-0/two"), false);
 });
 
 test("removals made within the last hold count, with the numbers, and 0 turns the limit off (E13)", () => {
   const made = cluster(5, {}, { deleteLimit: 3 });
-  annotate(made, "shared/one", { to: "!team-0,!team-1" });
+  made.annotate("shared/one", { to: "!team-0,!team-1" });
   made.end();
   assert.equal(copies(made), 8);
-  annotate(made, "shared/two", { to: "!team-0,!team-1" });
+  made.annotate("shared/two", { to: "!team-0,!team-1" });
   const result = made.end();
   assert.equal(result.counts.held, 2);
   assert.equal(heldAt(result)?.hold, "limit");

@@ -7,7 +7,6 @@ import {
   parseReservations,
   reservationText,
 } from "../../../src/controller/writes/reservation-record.ts";
-import { annotate } from "../../support/planner/publishers.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
 import { refText } from "../../../src/text/names.ts";
@@ -17,8 +16,12 @@ const FAILURE = { reason: "no", cause: "withheld", error: "unavailable" };
 
 /** trusted/ca has a copy, an older evil/ca wants the same place; then the settings change. */
 function published(changes: Partial<PlannerSettings> = {}): Cluster {
-  const made = new Cluster({ sourceNamespaces: globs("*") });
-  for (const name of ["trusted", "evil", "first", "team-a"]) made.namespace(name);
+  const made = new Cluster({ sourceNamespaces: globs("*") }).withNamespaces(
+    "trusted",
+    "evil",
+    "first",
+    "team-a",
+  );
   made.secret("trusted/ca", { to: "team-*" });
   made.settle();
   made.secret("evil/ca", { to: "team-*" });
@@ -112,7 +115,7 @@ test("the source list comes before the holder of a reserved place (B2)", () => {
 test("a reserved place goes to another source at once when its own no longer wants it (B2)", () => {
   const made = published();
   replacedHalf(made);
-  annotate(made, "trusted/ca", { to: "nowhere" });
+  made.annotate("trusted/ca", { to: "nowhere" });
   made.now += 5000;
   assert.deepEqual(actionsAt(made.pass(), PLACE), ["create"]);
   assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "evil/ca");
@@ -160,7 +163,7 @@ test("a refused or paused source keeps its reserved place, and gets it when that
   ] as const) {
     const made = published({ namespacePolicy: "opt-out" });
     replacedHalf(made);
-    annotate(made, "trusted/ca", { to: "team-*", ...wrong });
+    made.annotate("trusted/ca", { to: "team-*", ...wrong });
     made.now += 300_000;
     const waiting = made.pass();
     assert.equal(verdictAt(waiting, PLACE, "trusted/ca"), verdict);
@@ -252,8 +255,7 @@ test("a reserved place is not held by --fanout-limit: it had its copy before (A7
 });
 
 test("no more copies are replaced at a time than reservations fit on the Lease (A7)", () => {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   for (let n = 0; n < 500; n++) made.namespace(`team-${n}`);
   made.secret("shared/ca", { to: "team-*" });
   made.settle();

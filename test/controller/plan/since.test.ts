@@ -9,9 +9,7 @@ import type { Action } from "../../../src/controller/model/actions.ts";
 const FAILURE = { reason: "create Secret: 403 Forbidden", cause: "withheld", error: "forbidden" };
 
 function crews(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a", "team-b", "team-c"]) made.namespace(name);
-  return made;
+  return new Cluster().withNamespaces("shared", "team-a", "team-b", "team-c");
 }
 
 function rowAt({ rows }: Plan, place: string): Row {
@@ -111,8 +109,7 @@ test("a source says since when its places have been in these states, a namespace
 });
 
 test("of a fan-out that takes many plans each place has been pending since the first", () => {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   for (let at = 0; at < 3000; at++) made.namespace(`team-${at}`);
   made.plan();
   made.now = 10_000;
@@ -136,9 +133,7 @@ test("paused and frozen copies say whether they differ from their source", () =>
   made.secret("shared/registry", { to: "*" }, { data: { key: "one" } });
   made.settle();
   made.edit("team-b/registry", (secret) => (secret.data["key"] = "somebody's"));
-  made.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/paused"] = "true";
-  });
+  made.annotate("shared/registry", { paused: "true" });
   made.namespace("team-d");
   assert.deepEqual(differs(made.plan()), [
     "paused team-a/registry false",
@@ -146,9 +141,7 @@ test("paused and frozen copies say whether they differ from their source", () =>
     "paused team-c/registry false",
     "paused team-d/registry true",
   ]);
-  made.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/to-selecter"] = "tier=prod";
-  });
+  made.annotate("shared/registry", { "to-selecter": "tier=prod" });
   const refused = [
     "frozen team-a/registry false",
     "frozen team-b/registry true",
@@ -167,9 +160,7 @@ test("of copies whose source cannot be read as one it is not known whether they 
   const made = crews();
   made.secret("shared/registry", { to: "*" });
   made.settle();
-  made.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/keys"] = "a=b=c";
-  });
+  made.annotate("shared/registry", { keys: "a=b=c" });
   assert.deepEqual(differs(made.plan()), [
     "frozen team-a/registry undefined",
     "frozen team-b/registry undefined",

@@ -44,9 +44,7 @@ function mostAtOnce(made: Cluster): number {
 }
 
 function tenants(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "tenant"]) made.namespace(name);
-  return made;
+  return new Cluster().withNamespaces("shared", "tenant");
 }
 
 const FROZEN = {

@@ -4,9 +4,7 @@ import { test } from "node:test";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
 function cluster(changes: ConstructorParameters<typeof Cluster>[0]): Cluster {
-  const made = new Cluster(changes);
-  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
-  return made;
+  return new Cluster(changes).withNamespaces("shared", "team-a", "team-b");
 }
 
 const flagsOf = (made: Cluster): readonly string[] => made.plan().ignored.flags;
@@ -65,9 +63,7 @@ test("a source whose last copies are about to end because of a typo is noted at 
   const made = cluster({});
   made.secret("shared/one", { to: "team-*" });
   made.settle();
-  made.edit("shared/one", ({ metadata }) => {
-    metadata.annotations["secretcast.io/to"] = "taem-*";
-  });
+  made.annotate("shared/one", { to: "taem-*" });
   const plan = made.plan();
   assert.equal(plan.counts.delete, 2);
   assert.equal(plan.sources[0]?.nowhere, true);

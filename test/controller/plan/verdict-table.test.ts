@@ -9,8 +9,7 @@ const PLACE = "team-a/registry";
 const SOURCE = "shared/registry";
 
 function cluster(annotations: Texts = { to: "*" }, changes = {}): Cluster {
-  const made = new Cluster(changes);
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster(changes).withNamespaces("shared", "team-a");
   made.secret(SOURCE, annotations, { data: { password: "first" } });
   return made;
 }
@@ -43,7 +42,7 @@ function arranged(situation: TargetState, annotations: Texts = { to: "*" }): Clu
 }
 
 function unwant(made: Cluster): void {
-  made.edit(SOURCE, ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "elsewhere"));
+  made.annotate(SOURCE, { to: "elsewhere" });
 }
 
 const WRITTEN = ["create", "update", "replace", "adopt", "delete", "release"];
@@ -92,7 +91,7 @@ test("wanted, not ours, its owner says adopt, and it carries a word that this ve
   const result = made.pass();
   assert.equal(verdictAt(result, PLACE), "conflict");
   assert.deepEqual(Object.keys(made.get(PLACE).data), ["mine"]);
-  made.edit(PLACE, ({ metadata }) => delete metadata.annotations["secretcast.io/to-selecter"]);
+  made.annotate(PLACE, { "to-selecter": undefined });
   assert.equal(verdictAt(made.pass(), PLACE), "adopt");
   made.now += 2000;
   assert.deepEqual(made.pass().actions, []);

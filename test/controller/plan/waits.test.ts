@@ -6,8 +6,7 @@ import { refText } from "../../../src/text/names.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 function copied(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "team-*" });
   made.settle();
   return made;
@@ -46,9 +45,7 @@ test("what is no finalizer's name is not repeated", () => {
 
 test("a copy that nobody wants and a pulling Secret that is being deleted say for what they wait", () => {
   const made = copied();
-  made.edit("shared/one", ({ metadata }) => {
-    metadata.annotations["secretcast.io/to"] = "nowhere";
-  });
+  made.annotate("shared/one", { to: "nowhere" });
   assert.match(
     leaving(made, "team-a/one", ["example.com/hold"]),
     /no longer wants this place; its deletion waits for the finalizer example.com\/hold$/,

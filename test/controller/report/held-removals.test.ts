@@ -124,8 +124,7 @@ test("a pulling Secret whose entries are to be taken out later is told so, and w
 });
 
 test("a source that an edit left without any copy has the Event Nowhere, once (A4)", () => {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
+  const cluster = new Cluster().withNamespaces("shared");
   cluster.secret("shared/registry", { to: "taem-*" }, { data: { a: "1" } });
   const { sources } = cluster.plan();
   const reports = sources.map((report) => ({ ...report, state: "nowhere" as const }));
@@ -139,8 +138,9 @@ test("a source that an edit left without any copy has the Event Nowhere, once (A
 test("the log says when held removals are made, in UTC and as a duration (A6)", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 3 }, (_, n) => `team-${n}`));
-  const started = rig.start({ given: { "delete-limit": "1", "delete-hold": "5m", resync: "0" } });
-  await rig.clock.advance(10_000);
+  const started = await rig.run(10_000, {
+    given: { "delete-limit": "1", "delete-hold": "5m", resync: "0" },
+  });
   rig.source("shared/registry", { password: "one" }, "other");
   await rig.clock.advance(30_000);
   const lines = started.lines.filter(({ msg }) => msg === "held");
@@ -148,5 +148,4 @@ test("the log says when held removals are made, in UTC and as a duration (A6)", 
   const [line] = lines;
   assert.match(String(line?.["due"]), /^will be deleted at \d{4}-\S+ \S+ UTC \(in .*\) unless /);
   assert.match(String(line?.["dueAt"]), /^\d{4}-\d\d-\d\dT.*Z$/);
-  await started.stop();
 });

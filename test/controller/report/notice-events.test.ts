@@ -5,8 +5,7 @@ import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 import { tell } from "../../support/telemetry/sent-events.ts";
 
 function teams(count: number): Cluster {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
+  const cluster = new Cluster().withNamespaces("shared");
   for (let n = 0; n < count; n++) cluster.namespace(`team-${n}`);
   cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "1" } });
   return cluster;
@@ -41,9 +40,7 @@ test("a conflict is told when it begins and when it changes, and again after it 
 
 test("a refused source is told what is wrong, once", () => {
   const cluster = teams(1);
-  cluster.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/too"] = "x";
-  });
+  cluster.annotate("shared/registry", { too: "x" });
   const { settle } = tell(cluster);
   const [line = ""] = settle();
   assert.match(line, /^shared\/registry Warning Refused: .*secretcast\.io\/too/);
@@ -51,10 +48,7 @@ test("a refused source is told what is wrong, once", () => {
 });
 
 test("a pulling Secret's Events are on itself, and on no source", () => {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
-  cluster.namespace("team-0");
-  cluster.namespace("team-1");
+  const cluster = new Cluster().withNamespaces("shared", "team-0", "team-1");
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls" });
   cluster.secret("team-1/mine", { from: "shared/tls" });
@@ -127,9 +121,7 @@ test("a pulling Secret's refusal that is over is told to its owner, as a source'
   cluster.secret("team-0/mine", { from: "shared/tls", too: "x" });
   const { settle } = tell(cluster);
   assert.match(settle().join(), /team-0\/mine Warning Refused/);
-  cluster.edit("team-0/mine", ({ metadata }) => {
-    delete metadata.annotations["secretcast.io/too"];
-  });
+  cluster.annotate("team-0/mine", { too: undefined });
   assert.deepEqual(settle(), [
     "team-0/mine Normal Copied: filled from shared/tls",
     "team-0/mine Normal Recovered: it is refused no longer",
@@ -140,9 +132,7 @@ test("copies that end because their source wants them no more are one Event on i
   const cluster = teams(7);
   const { settle, linesOf } = tell(cluster);
   settle();
-  cluster.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/to"] = "taem-*";
-  });
+  cluster.annotate("shared/registry", { to: "taem-*" });
   settle();
   cluster.now += 10_000;
   assert.deepEqual(settle(), [
@@ -203,9 +193,7 @@ test("of copies whose source is gone, or another object by now, a log line is al
 
 test("copies of a Secret that is no source any more are told on it, kept ones as kept", () => {
   const cluster = teams(1);
-  cluster.edit("shared/registry", ({ metadata }) => {
-    metadata.annotations["secretcast.io/on-delete"] = "keep";
-  });
+  cluster.annotate("shared/registry", { "on-delete": "keep" });
   const { settle } = tell(cluster);
   settle();
   cluster.edit("shared/registry", ({ metadata }) => {
@@ -224,9 +212,7 @@ test("a pulling Secret that is emptied is told so, in the words that hold whethe
   cluster.secret("team-0/mine", { from: "shared/tls" });
   const { settle } = tell(cluster);
   settle();
-  cluster.edit("shared/tls", ({ metadata }) => {
-    metadata.annotations["secretcast.io/allow"] = "nobody";
-  });
+  cluster.annotate("shared/tls", { allow: "nobody" });
   settle();
   cluster.now += 10_000;
   const no = "there is no source shared/tls, or it does not allow this namespace";

@@ -8,11 +8,9 @@ const about = (started: Started, what: RegExp): readonly Line[] =>
   started.lines.filter(({ msg }) => what.test(msg));
 
 test("Secrets that ask outside the source namespaces are one line with a count, however many there are", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   for (let n = 0; n < 600; n++) rig.source(`team-a/spam-${n}`, {});
-  const started = rig.start();
-  await rig.clock.advance(600_000);
+  const started = await rig.run(600_000);
   const lines = about(started, /outside the source namespaces/);
   assert.equal(lines.length, 1);
   assert.equal(lines[0]?.level, "warn");
@@ -22,14 +20,11 @@ test("Secrets that ask outside the source namespaces are one line with a count, 
     [599, 598, 597, 596, 595].map((n) => `team-a/spam-${n}`),
   );
   assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 600);
-  await started.stop();
 });
 
 test("a Secret without effect is seen when it comes and when it goes, without waiting for a resync", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start({ given: { resync: "0" } });
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000, { given: { resync: "0" } });
   assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 0);
   rig.source("team-a/mine", {});
   await rig.clock.advance(5000);
@@ -43,12 +38,10 @@ test("a Secret without effect is seen when it comes and when it goes, without wa
     ),
     ["warn ignored annotations", "info resolved"],
   );
-  await started.stop();
 });
 
 test("what keeps changing is told once a minute at most", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const started = rig.start({ given: { resync: "0" } });
   for (let n = 0; n < 120; n++) {
     rig.source(`team-a/spam-${n}`, {});
@@ -56,12 +49,10 @@ test("what keeps changing is told once a minute at most", async () => {
   }
   const lines = about(started, /outside the source namespaces/);
   assert.ok(lines.length >= 1 && lines.length <= 3, String(lines.length));
-  await started.stop();
 });
 
 test("6,000 Secrets of one tenant, refused or without effect, hold back no Event of the platform's", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "tenant");
+  const rig = new Rig("team-a", "tenant");
   const prefixed = (words: Readonly<Record<string, string>>) => ({
     annotations: Object.fromEntries(
       Object.entries(words).map(([word, value]) => [`secretcast.io/${word}`, value]),
@@ -72,27 +63,23 @@ test("6,000 Secrets of one tenant, refused or without effect, hold back no Event
     rig.api.secret(`tenant/wrong-${n}`, prefixed({ from: "shared/none", too: "x" }), {});
   }
   const sentIn: string[] = [];
-  const started = rig.start({
+  await rig.run(60_000, {
     before: async ({ method, path }) => {
       const [, namespace] = /events\.k8s\.io.*namespaces\/([^/]+)/.exec(path) ?? [];
       if (method === "POST" && namespace !== undefined) sentIn.push(namespace);
     },
   });
-  await rig.clock.advance(60_000);
   assert.ok(sentIn.length > 100, String(sentIn.length));
   assert.ok(
     sentIn.indexOf("shared") >= 0 && sentIn.indexOf("shared") < 3,
     sentIn.slice(0, 9).join(),
   );
-  await started.stop();
 });
 
 test("a flag and a source that match no namespace are warned of once, and told when it is over", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   rig.source("shared/typo", {}, "taem-*");
-  const started = rig.start({ given: { "source-namespaces": "platfrom,shared" } });
-  await rig.clock.advance(3_600_000);
+  const started = await rig.run(3_600_000, { given: { "source-namespaces": "platfrom,shared" } });
   const told = (): readonly unknown[] =>
     about(started, /without targets|flags that match/).map(({ level, flags, sources }) => [
       level,
@@ -111,20 +98,17 @@ test("a flag and a source that match no namespace are warned of once, and told w
     ["info", undefined],
     ["info", undefined],
   ]);
-  await started.stop();
 });
 
 test("a tenant's thousands of pulling Secrets hide no failing write, and end in as few lines as they began", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   let denied = false;
-  const started = rig.start({
+  const started = await rig.run(5000, {
     before: async (request) => {
       if (denied && request.method !== "GET" && request.path.includes("/team-b/"))
         throw refusal(request, "forbidden");
     },
   });
-  await rig.clock.advance(5000);
   const names = Array.from({ length: 2000 }, (_, n) => `team-a/pull-${n}`);
   for (const [n, place] of names.entries())
     rig.api.secret(place, { annotations: { "secretcast.io/from": `shared/none-${n}` } });
@@ -144,12 +128,10 @@ test("a tenant's thousands of pulling Secrets hide no failing write, and end in 
   assert.ok(over() <= 20, String(over()));
   await rig.clock.advance(3_600_000);
   assert.ok(over() > 20, String(over()));
-  await started.stop();
 });
 
 test("a tenant's forged copies of sources in namespaces that it made up hide no conflict of others", async () => {
-  const rig = new Rig();
-  rig.teams("a-tenant", "b-tenant", "team-a");
+  const rig = new Rig("a-tenant", "b-tenant", "team-a");
   for (let n = 0; n < 1500; n++)
     for (const tenant of ["a-tenant", "b-tenant"]) {
       const place = `${tenant}/forged-${n}`;
@@ -161,8 +143,7 @@ test("a tenant's forged copies of sources in namespaces that it made up hide no 
         ),
       });
     }
-  const started = rig.start();
-  await rig.clock.advance(10_000);
+  const started = await rig.run(10_000);
   const told = about(started, /^copies frozen/);
   assert.ok(told.length > 20 && told.length <= 100, String(told.length));
   rig.api.secret("team-a/taken", {});
@@ -170,5 +151,4 @@ test("a tenant's forged copies of sources in namespaces that it made up hide no 
   await rig.clock.advance(10_000);
   const conflict = about(started, /^in conflict with unmanaged/);
   assert.deepEqual(conflict[0]?.["places"], ["team-a/taken"]);
-  await started.stop();
 });

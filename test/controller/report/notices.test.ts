@@ -14,8 +14,7 @@ const SETTLED = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
 
 /** Three teams: one has a Secret in the way, and writes fail in another. */
 function troubled(): Cluster {
-  const cluster = new Cluster();
-  for (const name of ["shared", "team-0", "team-1", "team-2"]) cluster.namespace(name);
+  const cluster = new Cluster().withNamespaces("shared", "team-0", "team-1", "team-2");
   cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "1" } });
   cluster.secret("shared/wrong", { to: "team-*", too: "x" }, { data: { a: "1" } });
   cluster.secret("team-0/registry", {}, { data: { mine: "x" } });

@@ -46,9 +46,7 @@ const SECRETS: Readonly<Record<string, () => Cluster>> = {
     const cluster = forged("shared/vault", {}, new Cluster());
     cluster.secret("shared/vault", { allow: "shop", keys: "pin=" }, { data: { a: "1" } });
     const uid = cluster.get("shared/vault").metadata.uid;
-    cluster.edit("tenant/mine", ({ metadata }) => {
-      metadata.annotations["secretcast.io/source-uid"] = uid;
-    });
+    cluster.annotate("tenant/mine", { "source-uid": uid });
     return cluster;
   },
   "a namespace that is no source namespace": () => forged("bank/vault", {}, new Cluster()),
@@ -82,16 +80,12 @@ test("an administrator's row of a frozen pulling Secret keeps the true reason (B
 });
 
 test("a frozen pulling Secret whose source alone is refused is not Refused itself (H7)", () => {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
-  cluster.namespace("team-0");
+  const cluster = new Cluster().withNamespaces("shared", "team-0");
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls" });
   const { settle } = tell(cluster);
   settle();
-  cluster.edit("shared/tls", ({ metadata }) => {
-    metadata.annotations["secretcast.io/too"] = "x";
-  });
+  cluster.annotate("shared/tls", { too: "x" });
   assert.deepEqual(
     settle().filter((line) => line.startsWith("team-0/mine")),
     [
@@ -102,9 +96,7 @@ test("a frozen pulling Secret whose source alone is refused is not Refused itsel
 
 for (const word of ["to", "to-selector", "allow", "allow-selector"])
   test(`a pulling Secret with ${word} has one Event, and none that contradicts it (C23)`, () => {
-    const cluster = new Cluster();
-    cluster.namespace("shared");
-    cluster.namespace("team-0");
+    const cluster = new Cluster().withNamespaces("shared", "team-0");
     cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
     cluster.secret("team-0/mine", { from: "shared/tls", [word]: "a" });
     const lines = tell(cluster).settle();
@@ -116,9 +108,7 @@ for (const word of ["to", "to-selector", "allow", "allow-selector"])
   });
 
 test("a pulling Secret that another client keeps changing is Fought, not Failed, and its source is not (D9)", () => {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
-  cluster.namespace("team-0");
+  const cluster = new Cluster().withNamespaces("shared", "team-0");
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls" });
   const { settle } = tell(cluster);
@@ -138,9 +128,7 @@ test("a pulling Secret that another client keeps changing is Fought, not Failed,
 });
 
 test("the Event of a fill names the types if they differ (D6)", () => {
-  const cluster = new Cluster();
-  cluster.namespace("shared");
-  cluster.namespace("team-0");
+  const cluster = new Cluster().withNamespaces("shared", "team-0");
   const type = "kubernetes.io/dockerconfigjson";
   const data = { ".dockerconfigjson": '{"auths":{}}' };
   cluster.secret("shared/login", { allow: "team-0" }, { type, data });
@@ -158,8 +146,7 @@ test("the Event of a fill names the types if they differ (D6)", () => {
 });
 
 test("a held clearing of filled entries has an Event that says when, and nothing of the source (H8)", () => {
-  const cluster = new Cluster({ deleteHoldMs: 300_000 });
-  cluster.namespace("shared");
+  const cluster = new Cluster({ deleteHoldMs: 300_000 }).withNamespaces("shared");
   cluster.secret("shared/tls", { allow: "team-*" }, { data: { a: "1" } });
   for (let n = 0; n < 101; n++) {
     cluster.namespace(`team-${n}`);
@@ -167,9 +154,7 @@ test("a held clearing of filled entries has an Event that says when, and nothing
   }
   const { settle } = tell(cluster);
   settle();
-  cluster.edit("shared/tls", ({ metadata }) => {
-    metadata.annotations["secretcast.io/allow"] = "nobody";
-  });
+  cluster.annotate("shared/tls", { allow: "nobody" });
   settle();
   cluster.now += 10_000;
   const held = settle().filter((line) => line.includes("DeletesHeld"));

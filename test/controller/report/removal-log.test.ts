@@ -21,11 +21,9 @@ const MINUTE_MS = 60_000;
 const GONE = "0d8a3c5e-5f1b-4a51-9a55-000000000001";
 
 test("copies of one source that go one after the other are five lines a minute, and none is left uncounted", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   await rig.converge();
-  const started = rig.start({ given: { "delete-grace": "0", "delete-limit": "0" } });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { given: { "delete-grace": "0", "delete-limit": "0" } });
   const copies = Array.from({ length: 12 }, (_, n) => `team-a/forged-${n}`);
   for (const place of copies) {
     rig.api.secret(place, {
@@ -49,10 +47,8 @@ test("copies of one source that go one after the other are five lines a minute, 
 });
 
 test("of copies that a finalizer still holds the line says how many they are", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a", "team-b");
+  const started = await rig.run(5000);
   rig.api.put(secretPath("team-b/registry"), { metadata: { finalizers: ["example.com/hold"] } });
   rig.api.removeSecret("shared/registry");
   await rig.clock.advance(60_000);
@@ -61,7 +57,6 @@ test("of copies that a finalizer still holds the line says how many they are", a
     lines.map(({ count, waitingForFinalizers }) => [count, waitingForFinalizers]),
     [[2, 1]],
   );
-  await started.stop();
 });
 
 /** Copies in `team-a` go, each of another of these. */
@@ -77,9 +72,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
   const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
   const events: RemovedCopies[] = [];
   const removals = new RemovalLog(log, clock, (removed) => events.push(removed));
-  const cluster = new Cluster();
-  cluster.namespace("shared");
-  cluster.namespace("team-a");
+  const cluster = new Cluster().withNamespaces("shared", "team-a");
   cluster.secret("shared/registry", { to: "team-*" });
   cluster.pass();
   const target = cluster.cached("team-a/registry");

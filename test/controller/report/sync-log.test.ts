@@ -14,8 +14,7 @@ const warnings = (started: Started): readonly Line[] =>
   started.lines.filter(({ level }) => level === "warn");
 
 test("CL-17 passes, repairs and propagation are counted, from zero on", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const started = rig.start();
   assert.equal(await started.metric("secretcast_syncs_total", { result: "error" }), 0);
   assert.equal(await started.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 0);
@@ -28,18 +27,15 @@ test("CL-17 passes, repairs and propagation are counted, from zero on", async ()
   assert.equal(await started.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 1);
   const converged = await started.metric("secretcast_last_converged_timestamp_seconds");
   assert.ok(rig.clock.now() / 1000 - converged <= 5);
-  await started.stop();
 });
 
 test("CL-17 propagation runs from the change of a source or namespace, and not from drift", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const slow = faults(
     isWrite,
     () => new Promise((resolve) => rig.clock.setTimeout(() => resolve(0), 2000)),
   );
-  const started = rig.start({ before: slow.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { before: slow.before });
   slow.on = true;
   const count = (): Promise<number> => started.metric("secretcast_propagation_seconds_count");
   rig.api.removeSecret("team-a/registry");
@@ -54,14 +50,11 @@ test("CL-17 propagation runs from the change of a source or namespace, and not f
   await rig.clock.advance(10_000);
   assert.equal(await count(), 1);
   assert.equal(await started.metric("secretcast_propagation_seconds_sum"), 2);
-  await started.stop();
 });
 
 test("a pass that wrote is one line with its counts, and a quiet hour is none", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b", "team-c");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a", "team-b", "team-c");
+  const started = await rig.run(5000);
   const synced = started.lines.filter(({ msg }) => msg === "synced");
   assert.deepEqual(
     synced.map(({ create, current }) => ({ create, current })),
@@ -70,19 +63,16 @@ test("a pass that wrote is one line with its counts, and a quiet hour is none", 
   const lines = started.lines.length;
   await rig.clock.advance(3_600_000);
   assert.deepEqual(started.lines.slice(lines), []);
-  await started.stop();
 });
 
 test("a conflict, a refusal and a failure are told when they begin, and again after they were over", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   rig.api.secret("team-a/registry", {}, { mine: "hunter2" });
   rig.source("shared/bad", { password: "hunter2" }, "team-[a]");
   const sick = faults(isWrite, (request) => {
     throw refusal(request, "forbidden");
   });
-  const started = rig.start({ before: sick.before });
-  await rig.clock.advance(3_600_000);
+  const started = await rig.run(3_600_000, { before: sick.before });
   assert.deepEqual(
     warnings(started).map(({ msg }) => msg),
     ["source refused", "in conflict with unmanaged Secrets"],
@@ -108,17 +98,13 @@ test("a conflict, a refusal and a failure are told when they begin, and again af
   await rig.clock.advance(1000);
   assert.equal(warnings(started).at(-1)?.msg, "write failed, will try again");
   assert.doesNotMatch(JSON.stringify(started.lines), /hunter2|aHVudGVyMg/);
-  await started.stop();
 });
 
 test("a dry run tells each write once and makes none", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
-  const started = rig.start({ given: { "dry-run": true, resync: "1m" } });
-  await rig.clock.advance(600_000);
+  const rig = new Rig("team-a", "team-b");
+  const started = await rig.run(600_000, { given: { "dry-run": true, resync: "1m" } });
   assert.deepEqual(rig.api.writes, []);
   const told = started.lines.filter(({ msg }) => msg === "would write").map(({ place }) => place);
   assert.equal(told.length, 2);
   assert.deepEqual(new Set(told), new Set(["team-a/registry", "team-b/registry"]));
-  await started.stop();
 });

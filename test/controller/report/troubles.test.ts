@@ -78,19 +78,16 @@ test("thirty namespaces that a policy refuses are one row and one line, however 
   assert.deepEqual(over["places"], changes[0]?.["places"], "where it was (E20)");
   assert.deepEqual(more, []);
   assert.doesNotMatch(JSON.stringify(started.lines), /hunter2/);
-  await started.stop();
 });
 
 test("another cause is a change at once, and no end", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   let code = 500;
   const sick = faults(isWrite, async ({ what }) => {
     throw statusError(what, code, {});
   });
   sick.on = true;
-  const started = rig.start({ given: { resync: "0" }, before: sick.before });
-  await rig.clock.advance(20_000);
+  const started = await rig.run(20_000, { given: { resync: "0" }, before: sick.before });
   code = 413;
   await rig.clock.advance(60_000);
   const lines = about(started, /write failed/);
@@ -101,7 +98,6 @@ test("another cause is a change at once, and no end", async () => {
       "write failed, will try again: reason withheld (413 RequestEntityTooLarge)",
     ],
   );
-  await started.stop();
 });
 
 test("a hundred causes of one source are five lines a minute at most", async () => {
@@ -114,8 +110,7 @@ test("a hundred causes of one source are five lines a minute at most", async () 
     throw statusError(what, 422, { kind: "Status", code: 422, reason: "Invalid", message });
   });
   sick.on = true;
-  const started = rig.start({ given: { resync: "0" }, before: sick.before });
-  await rig.clock.advance(300_000);
+  const started = await rig.run(300_000, { given: { resync: "0" }, before: sick.before });
   const lines = about(started, /^write failed/);
   assert.ok(lines.length >= 10 && lines.length <= 30, `${lines.length} lines in five minutes`);
   sick.on = false;
@@ -123,7 +118,6 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   const over = about(started, /^resolved: write failed/);
   assert.ok(over.length >= 1 && over.length <= lines.length, `${over.length} ends`);
   assert.equal(started.passes.at(-1)?.plan.states.current, 100);
-  await started.stop();
 });
 
 test("quotas that each tenant names otherwise are one row, one line and one cause, with every place (E8)", async () => {
@@ -136,8 +130,7 @@ test("quotas that each tenant names otherwise are one row, one line and one caus
     throw statusError(what, 403, { kind: "Status", code: 403, reason: "Forbidden", message });
   });
   sick.on = true;
-  const started = rig.start({ given: { resync: "0" }, before: sick.before });
-  await rig.clock.advance(60_000);
+  const started = await rig.run(60_000, { given: { resync: "0" }, before: sick.before });
   const [line, ...more] = about(started, /^write failed, will try again/);
   assert.deepEqual(more, []);
   const reason =
@@ -156,5 +149,4 @@ test("quotas that each tenant names otherwise are one row, one line and one caus
   assert.equal(group?.reason, reason);
   assert.equal(group.places.shown.length, 250);
   assert.equal((await groupRows(rows, times))[0]?.places.shown.length, 50);
-  await started.stop();
 });

@@ -15,8 +15,7 @@ test("every namespace that receives a value is in a line `copied`, by name, a hu
   const rig = new Rig();
   const teams = Array.from({ length: 250 }, (_, n) => `team-${String(n).padStart(3, "0")}`);
   rig.teams(...teams);
-  const started = rig.start();
-  await rig.clock.advance(20_000);
+  const started = await rig.run(20_000);
   const wanted = teams.map((team) => `${team}/registry`);
   const first = of(started.lines, "copied");
   assert.deepEqual(placesOf(first), wanted);
@@ -26,14 +25,11 @@ test("every namespace that receives a value is in a line `copied`, by name, a hu
   await rig.clock.advance(20_000);
   const second = of(started.lines, "copied").slice(first.length);
   assert.deepEqual(placesOf(second), wanted, "a rotation names all of them again");
-  await started.stop();
 });
 
 test("a copy that somebody edits or deletes is in a line `repaired`, with the field manager that edited it (E2)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a", "team-b");
+  const started = await rig.run(5000);
   rig.api.put(secretPath("team-a/registry"), {
     data: { token: "ZWRpdGVk" },
     metadata: {
@@ -55,14 +51,12 @@ test("a copy that somebody edits or deletes is in a line `repaired`, with the fi
       { count: 1, places: ["team-b/registry"], managers: undefined },
     ],
   );
-  await started.stop();
 });
 
 test("a copy that is edited in a loop has five lines a minute, and every repair is counted in the end (E2)", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 12 }, (_, n) => `team-${n}`));
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000);
   for (let n = 0; n < 12; n++) {
     rig.api.put(secretPath(`team-${n}/registry`), { data: { token: "ZWRpdGVk" } });
     await rig.clock.advance(3000);
@@ -79,10 +73,8 @@ test("a copy that is edited in a loop has five lines a minute, and every repair 
 });
 
 test("a source that changes without a pause has six lines a minute at most, the last one when the controller stops (E2)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a", "team-b");
+  const started = await rig.run(5000);
   for (let n = 0; n < 20; n++) {
     rig.api.put(secretPath("shared/registry"), { data: { token: btoa(`value ${n}`) } });
     await rig.clock.advance(2000);

@@ -19,8 +19,7 @@ async function failing(rig: Rig, kind: "forbidden" | "unavailable" = "forbidden"
     throw refusal(request, kind);
   });
   quota.on = true;
-  const started = rig.start({ before: quota.before });
-  await rig.clock.advance(600_000);
+  const started = await rig.run(600_000, { before: quota.before });
   return { quota, started };
 }
 
@@ -30,23 +29,21 @@ const triesIn = ({ outcomes }: Started, namespace: string): number =>
 
 test("a change of the source ends the wait of all its failed places (E9)", async () => {
   const rig = new Rig();
-  const { quota, started } = await failing(rig);
+  const { quota } = await failing(rig);
   quota.on = false;
   rig.api.secret("shared/registry", { annotations: { "retried-at": "1" } });
   await rig.clock.advance(1000);
   assert.ok(rig.api.get(PLACE) && rig.api.get("team-b/registry"));
-  await started.stop();
 });
 
 test("a change of the Namespace ends the wait of the failed places in it alone (E9)", async () => {
   const rig = new Rig();
-  const { quota, started } = await failing(rig);
+  const { quota } = await failing(rig);
   quota.on = false;
   rig.api.namespace("team-a", { annotations: { "retried-at": "1" } });
   await rig.clock.advance(1000);
   assert.ok(rig.api.get(PLACE));
   assert.equal(rig.api.get("team-b/registry"), undefined);
-  await started.stop();
 });
 
 test("a change of a pulling Secret ends the wait of its own fill (E9)", async () => {
@@ -59,24 +56,20 @@ test("a change of a pulling Secret ends the wait of its own fill (E9)", async ()
     throw refusal(request, "forbidden");
   });
   quota.on = true;
-  const started = rig.start({ before: quota.before });
-  await rig.clock.advance(600_000);
+  await rig.run(600_000, { before: quota.before });
   quota.on = false;
   const before = rig.api.writes.length;
   rig.api.secret("team-a/pulled", { annotations: { "retried-at": "1" } });
   await rig.clock.advance(1000);
   assert.ok(rig.api.writes.length > before);
-  await started.stop();
 });
 
 test("a source whose `to` was removed ends the wait of a failed removal (E9)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const denied = faults(isWrite, (request) => {
     throw refusal(request, "forbidden");
   });
-  const started = rig.start({ before: denied.before });
-  await rig.clock.advance(5000);
+  await rig.run(5000, { before: denied.before });
   denied.on = true;
   rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": null } });
   await rig.clock.advance(600_000);
@@ -85,7 +78,6 @@ test("a source whose `to` was removed ends the wait of a failed removal (E9)", a
   rig.api.secret("shared/registry", { annotations: { "retried-at": "1" } });
   await rig.clock.advance(2000);
   assert.equal(rig.api.get(PLACE), undefined);
-  await started.stop();
 });
 
 for (const [what, touch] of Object.entries({
@@ -104,5 +96,4 @@ for (const [what, touch] of Object.entries({
     }
     const tries = triesIn(started, "team-a") - before;
     assert.ok(tries >= 2 && tries <= 7, `${tries} tries in a minute`);
-    await started.stop();
   });

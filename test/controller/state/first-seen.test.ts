@@ -62,7 +62,7 @@ test("what has been due for three seconds goes in turns with what is younger, de
     made.namespace(name, {}, {}, at);
   made.secret("shared/old", { to: "team-*" });
   made.settle();
-  made.edit("shared/old", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "team-c"));
+  made.annotate("shared/old", { to: "team-c" });
   made.settings = { ...made.settings, deleteGraceMs: 0, sourceGraceMs: 0 };
   const order = (): readonly string[] =>
     made

@@ -10,8 +10,7 @@ import type { Action } from "../../../src/controller/model/actions.ts";
 const PLACE = "team-a/one";
 
 function cluster(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
   made.secret("shared/one", { to: "*" });
   return made;
 }
@@ -234,13 +233,12 @@ test("what nobody asks for any more is forgotten", () => {
 });
 
 test("actions: creates and updates before deletes, the youngest namespace first, sources in turns", () => {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   for (const [at, name] of ["team-a", "team-b", "team-c"].entries())
     made.namespace(name, {}, {}, at);
   made.secret("shared/old", { to: "team-*" });
   made.settle();
-  made.edit("shared/old", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "nowhere"));
+  made.annotate("shared/old", { to: "nowhere" });
   made.secret("shared/x", { to: "team-*" });
   made.secret("shared/y", { to: "team-*" });
   made.now += 5000;

@@ -19,8 +19,7 @@ function fight(made: Cluster, place: string, change: (secret: RawSecret) => void
 }
 
 function copied(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/db", { to: "*" }, { data: { password: "one" } });
   made.settle();
   return made;
@@ -83,8 +82,7 @@ test("a copy that is deleted all the time is made again once a second, and no mo
 });
 
 function pulled(): Cluster {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/db", { allow: "*" }, { data: { password: "one" } });
   made.secret("team-a/login", { from: "shared/db" }, { data: {} });
   made.settle();
@@ -108,9 +106,7 @@ test("consent that is withdrawn and given again is no fight", () => {
   const made = pulled();
   for (let round = 0; round < 8; round++) {
     for (const allow of ["nobody", "*"]) {
-      made.edit("shared/db", ({ metadata }) => {
-        metadata.annotations["secretcast.io/allow"] = allow;
-      });
+      made.annotate("shared/db", { allow: allow });
       made.now += 2000;
       assert.notEqual(verdictAt(made.pass(), "team-a/login"), "backoff");
     }
@@ -119,8 +115,7 @@ test("consent that is withdrawn and given again is no fight", () => {
 });
 
 test("a copy forged anew after each deletion, of another source each time, is left alone for a while", () => {
-  const made = new Cluster({ deleteGraceMs: 0 });
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared", "team-a");
   const forge = (round: number): void => {
     const place = "team-a/forged";
     const marks = { source: "shared/never", "source-uid": `never-${round}`, "placed-at": place };

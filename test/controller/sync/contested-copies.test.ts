@@ -10,10 +10,8 @@ import { faults, isWrite, Rig } from "../../support/controller/fake-clock-contro
 const COPY = "team-a/registry";
 
 test("a copy that is deleted behind a finalizer is waited for, and back within a second of its end", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000);
   const path = secretPath(COPY);
   rig.api.put(path, {
     metadata: { finalizers: ["example.com/hold"], deletionTimestamp: "2026-01-01T00:00:00Z" },
@@ -28,19 +26,16 @@ test("a copy that is deleted behind a finalizer is waited for, and back within a
   await rig.clock.advance(1000);
   assert.ok(rig.api.get(COPY));
   assert.equal(started.passes.at(-1)?.plan.states.conflict, 0);
-  await started.stop();
 });
 
 test("a source whose copies a webhook makes something else of ends in Fought, also after a restart", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   // A mutating webhook, as the object that is stored and answered shows.
   rig.api.admit = (object) =>
     object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
   for (let start = 1; start <= 2; start++) {
     const from = rig.api.writes.length;
-    const started = rig.start();
-    await rig.clock.advance(25_000);
+    const started = await rig.run(25_000);
     assert.ok(rig.api.writes.length - from <= 1, "one try before the first back-off");
     assert.deepEqual(
       started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
@@ -58,8 +53,7 @@ test("a source whose copies a webhook makes something else of ends in Fought, al
 const FOUGHT = "copies are repeatedly changed by another client; backing off";
 
 test("a copy that a webhook makes something else of is one line in the log while it lasts, and one when it is over", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const admit = rig.api.admit;
   rig.api.admit = (object) =>
     object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
@@ -86,14 +80,11 @@ test("a copy that a webhook makes something else of is one line in the log while
   rig.api.admit = admit;
   await rig.clock.advance(1_800_000);
   assert.equal(told(`resolved: ${FOUGHT}`).length, 1);
-  await started.stop();
 });
 
 test("a copy that somebody edits again and again for an hour is one line in the log", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000);
   for (let second = 0; second < 3600; second += 2) {
     rig.api.secret(COPY, {}, { password: `edit ${second}` });
     await rig.clock.advance(2000);
@@ -103,19 +94,16 @@ test("a copy that somebody edits again and again for an hour is one line in the 
     told.map(({ level, reason }) => [level, reason]),
     [["warn", "repaired more than 5 times a minute: somebody keeps changing it"]],
   );
-  await started.stop();
 });
 
 test("a webhook that strips our marks, from an immutable source's new copies too, ends in Fought and one conflict", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   await rig.converge();
   rig.api.admit = (object) =>
     object.metadata.namespace === "team-a"
       ? { ...object, metadata: { ...object.metadata, labels: {} } }
       : object;
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000);
   const from = rig.api.writes.length;
   rig.api.put(secretPath("shared/registry"), { immutable: true, type: "example.com/other" });
   await rig.clock.advance(600_000);
@@ -123,7 +111,6 @@ test("a webhook that strips our marks, from an immutable source's new copies too
   const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
   assert.equal(told.length, 1);
   assert.equal(started.passes.at(-1)?.plan.states.conflict, 1);
-  await started.stop();
 });
 
 test("a copy that is rewritten faster than we delete it is deleted, and never once it is no longer ours", async () => {
@@ -131,11 +118,10 @@ test("a copy that is rewritten faster than we delete it is deleted, and never on
     [{ metadata: { labels: { note: "n" } } }, true],
     [{ metadata: { labels: { "app.kubernetes.io/managed-by": null } } }, false],
   ] as const) {
-    const rig = new Rig();
-    rig.teams("team-a");
+    const rig = new Rig("team-a");
     await rig.converge();
     let n = 0;
-    const started = rig.start({
+    const started = await rig.run(3000, {
       given: { "delete-grace": "0" },
       before: async (request) => {
         // Just before the delete arrives, twice out of three times.
@@ -143,7 +129,6 @@ test("a copy that is rewritten faster than we delete it is deleted, and never on
           rig.api.put(secretPath(COPY), change);
       },
     });
-    await rig.clock.advance(3000);
     rig.source("shared/registry", { password: "one" }, "nowhere");
     await rig.clock.advance(3000);
     assert.equal(rig.api.get(COPY) === undefined, goes);
@@ -153,13 +138,10 @@ test("a copy that is rewritten faster than we delete it is deleted, and never on
 });
 
 test("a stand-by remembers nothing of copies that vanish", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const given = { "leader-elect": true, "lease-namespace": "shared" };
-  const first = rig.start({ given });
-  await rig.clock.advance(5000);
-  const second = rig.start({ given });
-  await rig.clock.advance(5000);
+  const first = await rig.run(5000, { given });
+  const second = await rig.run(5000, { given });
   rig.api.removeSecret(COPY);
   await rig.clock.advance(5000);
   await first.stop();
@@ -169,7 +151,6 @@ test("a stand-by remembers nothing of copies that vanish", async () => {
   rig.api.removeSecret(COPY);
   await rig.clock.advance(5000);
   assert.equal(await second.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 1);
-  await second.stop();
 });
 
 /** Two sources for one place; the administrator puts `first` before `shared`. */
@@ -183,8 +164,7 @@ function contested(rig: Rig, type = "Opaque"): { readonly given: FlagValues } {
 
 test("a contested place counts once, in the state of the source that has it (H9)", async () => {
   const rig = new Rig();
-  const started = rig.start(contested(rig));
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, contested(rig));
   const copies = (state: string): Promise<number> => {
     return started.metric("secretcast_copies", { state, resource: "secrets" });
   };
@@ -203,12 +183,10 @@ test("a contested place counts once, in the state of the source that has it (H9)
     [1, 1],
     "an unmanaged Secret in the way of two sources is one conflict",
   );
-  await started.stop();
 });
 
 test("a takeover that changes the type is one replace, and a refused create leaves the holder its copy (H1)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   await rig.converge();
   const held = rig.api.get(COPY)?.metadata.uid;
   const options = contested(rig, "example.com/other");
@@ -220,8 +198,7 @@ test("a takeover that changes the type is one replace, and a refused create leav
   );
   refusing.on = true;
   const from = rig.api.writes.length;
-  const started = rig.start({ ...options, before: refusing.before });
-  await rig.clock.advance(20_000);
+  await rig.run(20_000, { ...options, before: refusing.before });
   assert.equal(rig.api.get(COPY)?.metadata.uid, held, "nothing was deleted");
   assert.ok(!rig.api.writes.slice(from).some((write) => write.startsWith("DELETE")));
   rig.source("shared/registry", { password: "three" });
@@ -240,14 +217,11 @@ test("a takeover that changes the type is one replace, and a refused create leav
     "a dry run, and one replace",
   );
   assert.equal(rig.api.get(COPY)?.["type"], "example.com/other");
-  await started.stop();
 });
 
 test("a copy that was edited all the time and is then deleted is back within a second (D4)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000);
   for (let edit = 0; edit < 8; edit++) {
     rig.api.secret(COPY, {}, { password: `edit ${edit}` });
     await rig.clock.advance(5000);
@@ -260,7 +234,6 @@ test("a copy that was edited all the time and is then deleted is back within a s
   rig.api.removeSecret(COPY);
   await rig.clock.advance(1000);
   assert.deepEqual(rig.api.get(COPY)?.["data"], { password: btoa("one") });
-  await started.stop();
 });
 
 for (const [type, empty] of [
@@ -270,16 +243,14 @@ for (const [type, empty] of [
   test(`entries of a pulling ${type} Secret that a manifest empties each ten seconds are filled at once each time, by one write (C13)`, async () => {
     const keys = type === "kubernetes.io/tls" ? ["tls.crt", "tls.key"] : [".dockerconfigjson"];
     const manifest = Object.fromEntries(keys.map((key) => [key, empty]));
-    const rig = new Rig();
-    rig.teams("team-a");
+    const rig = new Rig("team-a");
     const values = Object.fromEntries(keys.map((key) => [key, '{"auths":{}}']));
     rig.api.secret("shared/typed", { annotations: { "secretcast.io/allow": "*" } }, values);
     rig.api.put(secretPath("shared/typed"), { type });
     const pull = { "secretcast.io/from": "shared/typed" };
     const path = secretPath("team-a/typed");
     rig.api.put(path, { metadata: { annotations: pull }, type, data: manifest });
-    const started = rig.start();
-    await rig.clock.advance(10_000);
+    const started = await rig.run(10_000);
     const from = rig.api.writes.length;
     for (let turn = 1; turn <= 60; turn++) {
       rig.api.put(path, { data: manifest });
@@ -296,6 +267,5 @@ for (const [type, empty] of [
       await rig.clock.advance(5000);
     }
     assert.equal(started.passes.at(-1)?.plan.rows.at(-1)?.verdict, "backoff");
-    await started.stop();
   });
 }

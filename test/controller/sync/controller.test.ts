@@ -12,12 +12,10 @@ import {
 } from "../../support/controller/fake-clock-controller.ts";
 
 test("CL-03 LV-16 no pass runs before both caches are complete, and then one does", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const namespaces = faults(({ path }) => path.endsWith("/namespaces"), hang);
   namespaces.on = true;
-  const started = rig.start({ before: namespaces.before });
-  await rig.clock.advance(20_000);
+  const started = await rig.run(20_000, { before: namespaces.before });
   assert.deepEqual(started.controller.ready(), ["namespaces: cache not filled yet"]);
   assert.equal(started.passes.length, 0);
   namespaces.on = false;
@@ -28,8 +26,7 @@ test("CL-03 LV-16 no pass runs before both caches are complete, and then one doe
 });
 
 test("CL-03 CL-19 a cache that cannot be filled is named, and tried again until it can", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const forbidden = faults(
     ({ path }) => path.endsWith("/namespaces"),
     (request) => {
@@ -50,13 +47,11 @@ test("CL-03 CL-19 a cache that cannot be filled is named, and tried again until 
   forbidden.on = false;
   await rig.clock.advance(60_000);
   assert.deepEqual(rig.api.writes, ["POST team-a"]);
-  await started.stop();
 });
 
 test("CL-19 a stop while the caches fill is an ordinary end", async () => {
   const rig = new Rig();
-  const started = rig.start({ before: hang });
-  await rig.clock.advance(1000);
+  const started = await rig.run(1000, { before: hang });
   assert.equal(await started.stop(), "stopped");
   assert.equal(rig.clock.timers, 0);
 });
@@ -66,14 +61,11 @@ test("CL-18 a controller that has been started cannot be started again", async (
   const started = rig.start();
   const again = started.controller.run(new AbortController().signal);
   await assert.rejects(again, /^Error: Cannot run a controller twice: make a new one$/);
-  await started.stop();
 });
 
 test("CL-02 only what can change the plan asks for a pass, and the echo of a write does not", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000);
   assert.equal(started.passes.length, 2, "one that wrote, one that found nothing more");
   rig.api.secret("team-a/unrelated", {}, { a: "b" });
   rig.api.put("/api/v1/namespaces/team-a/secrets/unrelated", { data: { a: "Yw==" } });
@@ -83,34 +75,28 @@ test("CL-02 only what can change the plan asks for a pass, and the echo of a wri
   rig.api.secret("elsewhere/registry", {}, { a: "b" });
   await rig.clock.advance(1000);
   assert.equal(started.passes.length, 3, "a name that somebody wants");
-  await started.stop();
 });
 
 test("CL-04 events during a pass make one more, and what flies is not written twice", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const slow = faults(isWrite, hang);
   slow.on = true;
-  const started = rig.start({ before: slow.before });
-  await rig.clock.advance(100);
+  const started = await rig.run(100, { before: slow.before });
   for (const label of ["x", "y", "z"]) rig.api.namespace("team-b", { labels: { label } });
   await rig.clock.advance(100);
   assert.equal(started.passes.length, 0, "the pass still waits for its write");
   slow.on = false;
   await rig.clock.advance(1000);
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
-  await started.stop();
 });
 
 test("CL-05 CL-07 CL-10 a pass that throws is counted and tried again, with longer and longer waits", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   let broken = true;
   const onPlan = (): void => {
     if (broken) throw new TypeError("Unexpected token 'h', \"hunter2\" is not valid JSON");
   };
-  const started = rig.start({ observer: { onPlan } });
-  await rig.clock.advance(0);
+  const started = await rig.run(0, { observer: { onPlan } });
   const failuresAfter = async (ms: number): Promise<number> => {
     await rig.clock.advance(ms);
     return started.metric("secretcast_syncs_total", { result: "error" });
@@ -130,7 +116,6 @@ test("CL-05 CL-07 CL-10 a pass that throws is counted and tried again, with long
   const failed = started.lines.filter(({ msg }) => msg === "sync failed, will try again");
   assert.match(String(failed[0]?.["error"]), /^unexpected TypeError at controller\.test\.ts:\d+/);
   assert.doesNotMatch(JSON.stringify(started.lines), /hunter2/);
-  await started.stop();
 });
 
 async function waitsOf(rig: Rig, started: Started, ms: number): Promise<readonly number[]> {
@@ -141,14 +126,12 @@ async function waitsOf(rig: Rig, started: Started, ms: number): Promise<readonly
 }
 
 test("CL-06 after a pass without error the waits begin anew", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   let broken = 4;
   const onPlan = (): void => {
     if (broken-- > 0) throw new Error("broken");
   };
-  const started = rig.start({ observer: { onPlan } });
-  await rig.clock.advance(10_000);
+  await rig.run(10_000, { observer: { onPlan } });
   broken = 2;
   rig.api.namespace("team-b");
   await rig.clock.advance(4);
@@ -157,14 +140,11 @@ test("CL-06 after a pass without error the waits begin anew", async () => {
   assert.equal(broken, 0);
   await rig.clock.advance(10);
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
-  await started.stop();
 });
 
 test("CL-12 what is due later stays due whatever passes run before", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start({ given: { "delete-grace": "10s" } });
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  await rig.run(5000, { given: { "delete-grace": "10s" } });
   rig.api.removeSecret("shared/registry");
   for (let second = 0; second < 9; second++) {
     await rig.clock.advance(1000);
@@ -173,14 +153,11 @@ test("CL-12 what is due later stays due whatever passes run before", async () =>
   assert.ok(rig.api.get("team-a/registry"), "the grace is not over");
   await rig.clock.advance(1000);
   assert.equal(rig.api.get("team-a/registry"), undefined);
-  await started.stop();
 });
 
 test("LV-20 a full pass runs at least each resync, counted from the last one", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start({ given: { resync: "10m" } });
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000, { given: { resync: "10m" } });
   assert.deepEqual(await waitsOf(rig, started, 3_600_000), Array(5).fill(600_000));
   await rig.clock.advance(300_000);
   rig.api.namespace("elsewhere");
@@ -191,12 +168,10 @@ test("LV-20 a full pass runs at least each resync, counted from the last one", a
   await rig.clock.advance(1000);
   assert.equal(started.passes.length, before + 1);
   assert.deepEqual(rig.api.writes, ["POST team-a"], "none of them writes");
-  await started.stop();
 });
 
 test("CL-26 an outage of an hour leaves /healthz alone, and what was missed is made good", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const { outage, started } = await inOutage(rig);
   for (let minute = 0; minute < 60; minute++) {
     await rig.clock.advance(60_000);
@@ -208,5 +183,4 @@ test("CL-26 an outage of an hour leaves /healthz alone, and what was missed is m
   await rig.clock.advance(120_000);
   assert.ok(rig.api.get("team-a/registry"));
   assert.ok(rig.api.get("team-b/registry"));
-  await started.stop();
 });

@@ -41,31 +41,26 @@ test("Refused, Conflict, Failed and Copied arrive within ten seconds although no
   assert.equal(notes(rig, "wrong", "Refused").length, 1);
   for (const reason of ["Conflict", "Failed", "Copied"])
     assert.ok(notes(rig, "registry", reason).length > 0, reason);
-  await started.stop();
 });
 
 test("a write that is never answered keeps no Event back for more than ten seconds (B11)", async () => {
-  const rig = new Rig();
-  rig.teams("team-0");
-  const started = rig.start({
+  const rig = new Rig("team-0");
+  await rig.run(1000, {
     before: async (request) => {
       if (isWrite(request) && request.path.includes("/team-0/")) await hang();
     },
   });
-  await rig.clock.advance(1000);
   rig.source("shared/wrong", { a: "1" }, "Team_A");
   await rig.clock.advance(1000);
   rig.source("shared/wrong", { a: "1" }, "Team_B");
   await rig.clock.advance(11_000);
   assert.match(String(notes(rig, "wrong", "Refused").at(-1)), /Team_B/);
-  await started.stop();
 });
 
 test("after 26 namespaces one by one, a conflict and a refusal still have their Events (D2)", async () => {
   const rig = new Rig();
   rig.teams();
-  const started = rig.start();
-  await rig.clock.advance(1000);
+  await rig.run(1000);
   for (let n = 0; n < 26; n++) {
     rig.api.namespace(`team-${n}`);
     await rig.clock.advance(2000);
@@ -80,14 +75,12 @@ test("after 26 namespaces one by one, a conflict and a refusal still have their 
   assert.equal(notes(rig, "registry", "Refused").length, 1);
   const copied = notes(rig, "registry", "Copied").length;
   assert.ok(copied >= 1 && copied <= 8, `${copied} Events for 26 namespaces`);
-  await started.stop();
 });
 
 test("changes in one namespace each are told together a minute later (D2)", async () => {
   const rig = new Rig();
   rig.teams();
-  const started = rig.start();
-  await rig.clock.advance(1000);
+  await rig.run(1000);
   for (let n = 0; n < 10; n++) {
     rig.api.namespace(`team-${n}`);
     await rig.clock.advance(1000);
@@ -101,14 +94,11 @@ test("changes in one namespace each are told together a minute later (D2)", asyn
   assert.deepEqual(told.slice(5), [
     "copied to 5 namespaces (team-5, team-6, team-7, team-8, team-9); a namespace appeared",
   ]);
-  await started.stop();
 });
 
 test("a Warning for which there was no room is sent when there is, if its state still holds (D2)", async () => {
-  const rig = new Rig();
-  rig.teams("team-0");
-  const started = rig.start();
-  await rig.clock.advance(1000);
+  const rig = new Rig("team-0");
+  const started = await rig.run(1000);
   for (let n = 0; n < 30; n++) {
     rig.source("shared/registry", { password: "one" }, `Team_${n}`);
     await rig.clock.advance(2000);
@@ -123,11 +113,10 @@ test("a Warning for which there was no room is sent when there is, if its state 
 });
 
 test("a Warning that no server took arrives after the outage (D2)", async () => {
-  const rig = new Rig();
-  rig.teams("team-0");
+  const rig = new Rig("team-0");
   rig.source("shared/wrong", { a: "1" }, "Team_A");
   let away = true;
-  const started = rig.start({
+  rig.start({
     before: async (request) => {
       if (away && request.path.includes("/events")) throw refusal(request, "unavailable");
     },
@@ -137,5 +126,4 @@ test("a Warning that no server took arrives after the outage (D2)", async () => 
   away = false;
   await rig.clock.advance(60_000);
   assert.equal(notes(rig, "wrong", "Refused").length, 1);
-  await started.stop();
 });

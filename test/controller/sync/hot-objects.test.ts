@@ -70,8 +70,7 @@ const TOUCHES: Readonly<Record<string, [end: (rig: Rig) => void, touch: Touch]>>
 for (const [what, [end, touch]] of Object.entries(TOUCHES))
   for (const everyMs of [20, 300])
     test(`a removal is made although somebody changes ${what} every ${everyMs} ms (B7)`, async () => {
-      const rig = new Rig();
-      rig.teams("team-0", "team-1", "team-2");
+      const rig = new Rig("team-0", "team-1", "team-2");
       const took = await removalTakes(rig, end, touch, everyMs);
       assert.ok(took >= GRACE_MS && took <= BOUND_MS, `after ${took} ms`);
     });

@@ -24,18 +24,16 @@ const FAULTS: Readonly<Record<string, (request: ApiRequest) => unknown>> = {
 
 for (const [what, fault] of Object.entries(FAULTS))
   test(`beside a quarter of namespaces ${what}, a fresh one has its copies within a second`, async () => {
-    const rig = new Rig();
-    rig.teams(...TEAMS);
+    const rig = new Rig(...TEAMS);
     const quick = (): Promise<void> =>
       new Promise((resolve) => rig.clock.setTimeout(() => resolve(), 10));
-    const started = rig.start({
+    await rig.run(300, {
       before: async (request) => {
         if (!isWrite(request)) return;
         if (isSick(request)) await fault(request);
         else await quick();
       },
     });
-    await rig.clock.advance(300);
     const waits: number[] = [];
     for (let n = 0; n < 40; n++) {
       if (n % 10 === 0) rig.source("shared/registry", { password: `${n}` });
@@ -48,18 +46,15 @@ for (const [what, fault] of Object.entries(FAULTS))
       await rig.clock.advance(200);
     }
     assert.ok(Math.max(...waits) < 1000, `waited ${waits.join()}`);
-    await started.stop();
   });
 
 test("a namespace whose webhook hangs holds up neither the end of the process nor what is told", async () => {
-  const rig = new Rig();
-  rig.teams("team-0", "team-1");
-  const started = rig.start({
+  const rig = new Rig("team-0", "team-1");
+  const started = await rig.run(8000, {
     before: async (request) => {
       if (isWrite(request) && request.path.includes("/team-0/")) await hang();
     },
   });
-  await rig.clock.advance(8000);
   assert.equal(started.said.filter((line) => line === "synced").length, 1);
   started.signal();
   await rig.clock.advance(11_000);
@@ -83,12 +78,10 @@ function pausing(rig: Rig) {
 }
 
 test("after a pause nothing is created that was planned before and is not wanted any more", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS.slice(0, 40));
+  const rig = new Rig(...TEAMS.slice(0, 40));
   rig.source("shared/other", { k: "v" });
   const { before, state } = pausing(rig);
-  const started = rig.start({ before, given: { concurrency: "1" } });
-  await rig.clock.advance(1000);
+  await rig.run(1000, { before, given: { concurrency: "1" } });
   assert.equal(rig.api.writes.length, 20, "then it takes nothing, and is left alone");
   state.on = false;
   rig.api.namespace("team-7", { annotations: { "secretcast.io/accept": "false" } });
@@ -103,17 +96,14 @@ test("after a pause nothing is created that was planned before and is not wanted
     made.filter((write) => !names.some((name) => write === `POST ${name}`)),
     [],
   );
-  await started.stop();
 });
 
 test("after a pause nothing is deleted that was planned before and is wanted again", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS.slice(0, 5));
+  const rig = new Rig(...TEAMS.slice(0, 5));
   await rig.converge();
   const { before, state } = pausing(rig);
   state.on = false;
-  const started = rig.start({ before, given: { concurrency: "1", "delete-grace": "0" } });
-  await rig.clock.advance(5000);
+  await rig.run(5000, { before, given: { concurrency: "1", "delete-grace": "0" } });
   state.on = true;
   const from = rig.api.writes.length;
   rig.source("shared/registry", { password: "one" }, "nowhere");
@@ -127,15 +117,13 @@ test("after a pause nothing is deleted that was planned before and is wanted aga
     TEAMS.slice(0, 5).every((team) => rig.api.get(`${team}/registry`)),
     true,
   );
-  await started.stop();
 });
 
 test("a source that is updated faster than its copies starves neither the oldest namespace nor a delete", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   rig.source("shared/other", { k: "v" }, "team-3");
   await rig.converge();
-  const started = rig.start({
+  rig.start({
     given: { concurrency: "1", "delete-grace": "0" },
     before: async (request) => {
       if (isWrite(request))
@@ -154,5 +142,4 @@ test("a source that is updated faster than its copies starves neither the oldest
   assert.ok(gone !== undefined && gone < 6000, `deleted after ${gone} ms`);
   const written = new Set(rig.api.writes.filter((write) => write.startsWith("PATCH")));
   assert.equal(written.size, TEAMS.length, "each place had its turn");
-  await started.stop();
 });

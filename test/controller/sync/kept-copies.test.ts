@@ -67,13 +67,11 @@ async function killedAt(nth: number, given: FlagValues) {
   const rig = new Rig();
   await recreated(rig);
   const before = rig.api.seen.length;
-  const victim = rig.start({ ...dyingAfter(nth), given });
-  await rig.clock.advance(5000);
+  const victim = await rig.run(5000, { ...dyingAfter(nth), given });
   const requests = rig.api.seen.length - before;
   const missing = copies(rig).some((copy) => JSON.stringify(copy).startsWith("[null"));
   await victim.stop();
-  const fresh = rig.start({ given });
-  await rig.clock.advance(60_000);
+  const fresh = await rig.run(60_000, { given });
   return { rig, fresh, requests, missing };
 }
 
@@ -110,21 +108,18 @@ test("a stand-by that takes the Lease over creates the kept copies that the lead
   const given = { ...OPT_IN, "leader-elect": true };
   const broken = failing();
   broken.on = true;
-  const leader = rig.start({ given, before: broken.before });
-  await rig.clock.advance(3000);
+  const leader = await rig.run(3000, { given, before: broken.before });
   assert.equal(rig.api.get("team-a/registry"), undefined);
   assert.match(
     String(reservations(rig)),
     /"place":"team-a\/registry".*"source":"shared\/registry"/,
   );
-  const standby = rig.start({ given });
-  await rig.clock.advance(5000);
+  const standby = await rig.run(5000, { given });
   await leader.stop();
   await rig.clock.advance(30_000);
   assert.equal(standby.controller.leading, true);
   assert.deepEqual(copies(rig), NEW);
   assert.equal(reservations(rig), undefined);
-  await standby.stop();
 });
 
 for (const elected of [true, false])
@@ -134,8 +129,7 @@ for (const elected of [true, false])
     const broken = failing();
     broken.on = true;
     const given = { ...OPT_IN, "leader-elect": elected };
-    const started = rig.start({ given, before: broken.before });
-    await rig.clock.advance(3000);
+    await rig.run(3000, { given, before: broken.before });
     const backup = new Map(rig.api.objects);
     broken.on = false;
     await rig.clock.advance(120_000);
@@ -149,15 +143,12 @@ for (const elected of [true, false])
     await rig.clock.advance(60_000);
     assert.deepEqual(copies(rig), NEW);
     assert.equal(reservations(rig), undefined, "nothing is left on the Lease");
-    await started.stop();
   });
 
 test("a process that is told to stop while the Lease is not answered for a new list stops at once (A7)", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   const away = faults(({ path }: ApiRequest) => path.includes("/leases"), hang);
-  const started = rig.start({ given: OPT_IN, before: away.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { given: OPT_IN, before: away.before });
   away.on = true;
   rig.api.expireWatches();
   await rig.clock.advance(3000);
@@ -180,8 +171,7 @@ test("after a failed replace, no other source of the rank gets the place (B2)", 
         });
     const broken = failing();
     broken.on = true;
-    const started = rig.start({ given: OPT_IN, before: broken.before });
-    await rig.clock.advance(20_000);
+    const started = await rig.run(20_000, { given: OPT_IN, before: broken.before });
     assert.deepEqual(
       copies(rig),
       TEAMS.map(() => [undefined, ""]),
@@ -201,8 +191,7 @@ test("where the Lease cannot be written, a kept copy stays as it is and says wha
     unavailable,
   );
   denied.on = true;
-  const started = rig.start({ given: OPT_IN, before: denied.before });
-  await rig.clock.advance(60_000);
+  const started = await rig.run(60_000, { given: OPT_IN, before: denied.before });
   assert.deepEqual(copies(rig), OLD);
   const rows = started.passes.at(-1)?.plan.rows.filter(({ verdict }) => verdict === "backoff");
   assert.equal(rows?.length, TEAMS.length);
@@ -218,7 +207,6 @@ test("where the Lease cannot be written, a kept copy stays as it is and says wha
   denied.on = false;
   await rig.clock.advance(400_000);
   assert.deepEqual(copies(rig), NEW);
-  await started.stop();
 });
 
 /** The state of a run in which the reservations of all three copies are on the Lease and no copy exists. */
@@ -236,8 +224,7 @@ test("a quiet cluster sees no write to the Lease for reservations, and a batch c
   const rig = new Rig();
   await interrupted(rig);
   const before = leaseWrites(rig);
-  const started = rig.start({ given: OPT_IN });
-  await rig.clock.advance(60_000);
+  const started = await rig.run(60_000, { given: OPT_IN });
   assert.deepEqual(copies(rig), NEW);
   assert.ok(leaseWrites(rig) - before <= 2, `${leaseWrites(rig) - before} writes to the Lease`);
   const quiet = leaseWrites(rig);
@@ -254,8 +241,7 @@ test("other annotations and the holder of the Lease stay as they are, and forged
     metadata: { annotations: { note: "mine", [KEY]: '[{"kind":"Secret","place":"team-a/x"},7' } },
     spec: { holderIdentity: "somebody", leaseDurationSeconds: 15 },
   });
-  const started = rig.start({ given: OPT_IN });
-  await rig.clock.advance(60_000);
+  await rig.run(60_000, { given: OPT_IN });
   assert.deepEqual(
     copies(rig),
     TEAMS.map(() => [undefined, ""]),
@@ -264,18 +250,15 @@ test("other annotations and the holder of the Lease stay as they are, and forged
   const lease = rig.api.objects.get(LEASE);
   assert.equal(lease?.metadata.annotations?.["note"], "mine");
   assert.deepEqual(lease["spec"], { holderIdentity: "somebody", leaseDurationSeconds: 15 });
-  await started.stop();
 });
 
 test("a dry run neither reads nor writes reservations (A7)", async () => {
   const rig = new Rig();
   await interrupted(rig);
   const before = rig.api.seen.length;
-  const started = rig.start({ given: { ...OPT_IN, "dry-run": true } });
-  await rig.clock.advance(60_000);
+  await rig.run(60_000, { given: { ...OPT_IN, "dry-run": true } });
   const requests = rig.api.seen.slice(before).filter(({ path }) => path.includes("/leases"));
   assert.deepEqual(requests, []);
-  await started.stop();
 });
 
 test("what the API server fails to show of reservations at the start is read before anything is written over it (A7)", async () => {
@@ -283,15 +266,12 @@ test("what the API server fails to show of reservations at the start is read bef
   await interrupted(rig);
   const away = faults(({ path }: ApiRequest) => path.includes("/leases"), unavailable);
   away.on = true;
-  const started = rig.start({ given: OPT_IN, before: away.before });
-  await rig.clock.advance(30_000);
+  const started = await rig.run(30_000, { given: OPT_IN, before: away.before });
   away.on = false;
   // Something else is replaced, for which the Lease is written.
   rig.source("shared/other", { key: "k" });
   await rig.clock.advance(600_000);
   await started.stop();
-  const fresh = rig.start({ given: OPT_IN });
-  await rig.clock.advance(60_000);
+  await rig.run(60_000, { given: OPT_IN });
   assert.deepEqual(copies(rig), NEW);
-  await fresh.stop();
 });

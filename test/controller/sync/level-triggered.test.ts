@@ -66,23 +66,19 @@ test("LV-01 events dropped at random are made good by the lists alone", async ()
 });
 
 test("LV-02 what changed while no controller ran is made good when one starts", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   await rig.converge();
   rig.source("shared/tls", { key: "k" }, "team-a");
   const chance = seeded(2);
   for (let step = 0; step < 30; step++) meddle(rig, chance);
-  const started = rig.start();
-  await rig.clock.advance(60_000);
+  const started = await rig.run(60_000);
   await started.stop();
   await rig.assertRight();
 });
 
 test("LV-04 LV-20 LV-29 a resync, a relist and a restart write nothing where all is right", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
-  const started = rig.start({ given: { resync: "1m" } });
-  await rig.clock.advance(5000);
+  const rig = new Rig(...TEAMS);
+  const started = await rig.run(5000, { given: { resync: "1m" } });
   const writes = rig.api.writes.length;
   await rig.clock.advance(600_000);
   const passes = started.passes.length;
@@ -152,12 +148,10 @@ test("LV-07 killed after any request, it is followed by one that reaches the goa
     const rig = new Rig();
     await upheaval(rig);
     const before = rig.api.seen.length;
-    const victim = rig.start({ before: dyingAfter(nth === 0 ? Infinity : nth), given });
-    await rig.clock.advance(5000);
+    const victim = await rig.run(5000, { before: dyingAfter(nth === 0 ? Infinity : nth), given });
     if (nth === 0) requests = rig.api.seen.length - before;
     await victim.stop();
-    const fresh = rig.start({ given });
-    await rig.clock.advance(60_000);
+    const fresh = await rig.run(60_000, { given });
     await fresh.stop();
     goal ??= state(rig);
     assert.deepEqual(state(rig), goal, `killed after ${nth} of ${requests} requests`);

@@ -16,10 +16,8 @@ import {
 } from "../../support/controller/fake-clock-controller.ts";
 
 test("CL-30 the log tells the life of a controller in order", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start({ given: { "leader-elect": true } });
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000, { given: { "leader-elect": true } });
   await started.stop();
   const life = started.lines.filter(({ level }) => level === "info").map(({ msg }) => msg);
   assert.deepEqual(life, [
@@ -38,13 +36,10 @@ test("CL-30 the log tells the life of a controller in order", async () => {
 });
 
 test("CL-25 CL-26 a stand-by keeps its caches warm, is ready, and works from the lease on", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const given = { "leader-elect": true };
-  const first = rig.start({ given });
-  await rig.clock.advance(5000);
-  const second = rig.start({ given });
-  await rig.clock.advance(3_600_000);
+  const first = await rig.run(5000, { given });
+  const second = await rig.run(3_600_000, { given });
   rig.api.namespace("team-b");
   await rig.clock.advance(5000);
   assert.deepEqual(second.controller.ready(), []);
@@ -68,17 +63,13 @@ test("CL-25 CL-26 a stand-by keeps its caches warm, is ready, and works from the
     (await second.metric("secretcast_propagation_seconds_sum")) < 10,
     "waiting is no propagation",
   );
-  await second.stop();
 });
 
 test("a stand-by forgets the copies that it saw vanish: what it makes when it leads is new", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const given = { "leader-elect": true };
-  const first = rig.start({ given });
-  await rig.clock.advance(5000);
-  const second = rig.start({ given });
-  await rig.clock.advance(5000);
+  const first = await rig.run(5000, { given });
+  const second = await rig.run(5000, { given });
   rig.api.remove(secretPath("team-a/registry"));
   await rig.clock.advance(5000);
   assert.ok(rig.api.get("team-a/registry"), "the leader has repaired it");
@@ -95,8 +86,7 @@ test("a stand-by forgets the copies that it saw vanish: what it makes when it le
 });
 
 test("CL-22 the end: the write in flight, then the lease, then the watches, then the last Event", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const order: string[] = [];
   let landing = (): void => {};
   const before = async (request: ApiRequest): Promise<void> => {
@@ -112,8 +102,7 @@ test("CL-22 the end: the write in flight, then the lease, then the watches, then
     const { holderIdentity } = (body as { spec?: { holderIdentity?: string } })?.spec ?? {};
     if (holderIdentity === "") order.push(`lease, ${rig.api.openWatches} watches`);
   };
-  const started = rig.start({ given: { "leader-elect": true }, before, beforeLease });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { given: { "leader-elect": true }, before, beforeLease });
   rig.api.namespace("team-b");
   await rig.clock.advance(1000);
   started.signal();
@@ -127,12 +116,10 @@ test("CL-22 the end: the write in flight, then the lease, then the watches, then
 });
 
 test("CL-23 the end comes within 30 s though nothing answers any more", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const dead = faults(() => true, hang);
   const options = { before: dead.before, beforeLease: dead.before };
-  const started = rig.start({ given: { "leader-elect": true }, ...options });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { given: { "leader-elect": true }, ...options });
   dead.on = true;
   rig.source("shared/registry", { password: "two" });
   await rig.clock.advance(2000);
@@ -143,12 +130,10 @@ test("CL-23 the end comes within 30 s though nothing answers any more", async ()
 });
 
 test("CL-23 a write in flight has ten seconds to land, and is cut off then", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const slow = faults(isWrite, hang);
   slow.on = true;
-  const started = rig.start({ before: slow.before });
-  await rig.clock.advance(1000);
+  const started = await rig.run(1000, { before: slow.before });
   started.signal();
   await rig.clock.advance(9000);
   assert.equal(await started.ended(), "pending");
@@ -158,11 +143,9 @@ test("CL-23 a write in flight has ten seconds to land, and is cut off then", asy
 });
 
 test("CL-24 a lost lease stops the writes at once and ends the run as lost", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const slow = faults(isWrite, hang);
-  const started = rig.start({ given: { "leader-elect": true }, before: slow.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { given: { "leader-elect": true }, before: slow.before });
   slow.on = true;
   for (const name of ["team-b", "team-c"]) rig.api.namespace(name);
   await rig.clock.advance(100);
@@ -181,11 +164,12 @@ test("CL-24 a lost lease stops the writes at once and ends the run as lost", asy
 });
 
 test("CL-24 LE-12 no write begins after the renew deadline, and none has time to outlive it", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const noLease = faults(() => true, unavailable);
-  const started = rig.start({ given: { "leader-elect": true }, beforeLease: noLease.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, {
+    given: { "leader-elect": true },
+    beforeLease: noLease.before,
+  });
   noLease.on = true;
   const from = rig.api.seen.length;
   const isLease = (path: string): boolean => path.includes("/leases");

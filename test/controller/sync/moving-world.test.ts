@@ -14,10 +14,8 @@ import {
 const TEAMS = ["team-a", "team-b", "team-c"] as const;
 
 test("LV-06 LV-12 a create where the cache shows nothing finds who is there, and looks again by GET alone", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000);
   rig.api.lose = ({ metadata }) => metadata.name === "registry";
   rig.api.namespace("team-b");
   rig.api.secret("team-b/registry", {}, { mine: "x" });
@@ -31,32 +29,26 @@ test("LV-06 LV-12 a create where the cache shows nothing finds who is there, and
   rig.api.removeSecret("team-b/registry");
   await rig.clock.advance(31_000);
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("one") });
-  await started.stop();
 });
 
 test("LV-06 a place that is both taken and free is not asked for without a pause", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const torn = faults(isWrite, (request) => {
     throw refusal(request, "alreadyExists");
   });
   torn.on = true;
-  const started = rig.start({ before: torn.before });
-  await rig.clock.advance(60_000);
+  await rig.run(60_000, { before: torn.before });
   const tries = rig.api.writes.length;
   assert.ok(tries > 5 && tries < 25, `${tries} tries in a minute`);
   torn.on = false;
   await rig.clock.advance(5000);
   assert.ok(rig.api.get("team-a/registry"));
-  await started.stop();
 });
 
 test("LV-14 what was written is not written again though the watch says nothing of it", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   rig.api.lose = ({ metadata }) => metadata.namespace?.startsWith("team-") ?? false;
-  const started = rig.start({ given: { resync: "10s", "delete-grace": "0" } });
-  await rig.clock.advance(60_000);
+  await rig.run(60_000, { given: { resync: "10s", "delete-grace": "0" } });
   assert.deepEqual(
     rig.api.writes,
     TEAMS.map((team) => `POST ${team}`),
@@ -68,15 +60,12 @@ test("LV-14 what was written is not written again though the watch says nothing 
     2 * TEAMS.length,
     "and what was removed is not removed again",
   );
-  await started.stop();
 });
 
 test("LV-10 LV-13 a write on a cache that is behind is no failure: again after 100 ms, then longer", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   await rig.converge();
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000);
   rig.api.lose = ({ metadata }) => metadata.namespace === "team-a";
   rig.api.put(secretPath("team-a/registry"), { metadata: { labels: { somebody: "else" } } });
   const writes = rig.api.seen.length;
@@ -98,8 +87,7 @@ test("LV-10 LV-13 a write on a cache that is behind is no failure: again after 1
 });
 
 test("LE-12 two controllers at once do no double damage: each place is written for each change once", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   rig.api.secret("team-b/tls", {}, { mine: "x" });
   rig.source("shared/tls", { key: "k" });
   const both = [rig.start(), rig.start()];
@@ -124,15 +112,13 @@ test("LE-12 two controllers at once do no double damage: each place is written f
 });
 
 test("LV-24 a place that fails holds up no other, and is tried again by itself", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   const sick = faults(
     (request) => isWrite(request) && request.path.includes("/team-a"),
     unavailable,
   );
   sick.on = true;
-  const started = rig.start({ before: sick.before });
-  await rig.clock.advance(60_000);
+  await rig.run(60_000, { before: sick.before });
   assert.ok(rig.api.get("team-b/registry") && rig.api.get("team-c/registry"));
   assert.equal(rig.api.writes.filter((write) => write === "POST team-b").length, 1);
   const tries = rig.api.seen.filter(({ path }) => path.includes("/team-a/")).map(({ at }) => at);
@@ -141,27 +127,21 @@ test("LV-24 a place that fails holds up no other, and is tried again by itself",
   sick.on = false;
   await rig.clock.advance(60_000);
   assert.ok(rig.api.get("team-a/registry"));
-  await started.stop();
 });
 
 test("LV-23 LV-25 a write that hangs holds up no fresh work", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const sick = faults((request) => isWrite(request) && request.path.includes("/team-a"), hang);
   sick.on = true;
-  const started = rig.start({ before: sick.before });
-  await rig.clock.advance(5000);
+  await rig.run(5000, { before: sick.before });
   rig.api.namespace("team-b");
   await rig.clock.advance(1000);
   assert.ok(rig.api.get("team-b/registry"));
-  await started.stop();
 });
 
 test("LV-26 a source that changes ten times a second costs a place one write a second", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig(...TEAMS);
+  await rig.run(5000);
   const before = rig.api.writes.length;
   for (let tenth = 0; tenth < 300; tenth++) {
     rig.source("shared/registry", { password: `${tenth}` });
@@ -171,18 +151,15 @@ test("LV-26 a source that changes ten times a second costs a place one write a s
   assert.ok(each >= 25 && each <= 31, `${each} writes a place in 30 s`);
   await rig.clock.advance(2000);
   assert.deepEqual(rig.api.get("team-a/registry")?.["data"], { password: btoa("299") });
-  await started.stop();
 });
 
 test("LV-28 LV-12 a copy goes only after a live GET says that its source is gone", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const deaf = faults(
     ({ method, path }) => method === "GET" && path.endsWith("/shared/secrets/registry"),
     unavailable,
   );
-  const started = rig.start({ before: deaf.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { before: deaf.before });
   deaf.on = true;
   rig.api.removeSecret("shared/registry");
   await rig.clock.advance(60_000);
@@ -195,14 +172,11 @@ test("LV-28 LV-12 a copy goes only after a live GET says that its source is gone
   const gone = rig.api.writes.filter((write) => write.startsWith("DELETE"));
   assert.deepEqual(gone.toSorted(), ["DELETE team-a/registry", "DELETE team-b/registry"]);
   assert.ok(asked.length >= 2, "asked again and again");
-  await started.stop();
 });
 
 test("LV-28 a source that only the cache has lost keeps its copies", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start();
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  await rig.run(5000);
   // The watch says that it is deleted, and is wrong.
   const path = secretPath("shared/registry");
   const source = rig.api.objects.get(path);
@@ -211,5 +185,4 @@ test("LV-28 a source that only the cache has lost keeps its copies", async () =>
   await rig.clock.advance(120_000);
   assert.ok(rig.api.get("team-a/registry"));
   assert.deepEqual(rig.api.writes, ["POST team-a"]);
-  await started.stop();
 });

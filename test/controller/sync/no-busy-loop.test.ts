@@ -61,10 +61,8 @@ function hiddenStranger(rig: Rig, place: string): void {
 }
 
 test("a look that fails is tried again within 30 s, never at once, and says so once", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const started = rig.start({ given: { resync: "0" } });
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const started = await rig.run(5000, { given: { resync: "0" } });
   const unread = faults(isRead, (request) => {
     throw refusal(request, "forbidden");
   });
@@ -73,8 +71,7 @@ test("a look that fails is tried again within 30 s, never at once, and says so o
   rig.api.namespace("team-b");
   const from = rig.clock.monotonic();
   unread.on = true;
-  const again = rig.start({ given: { resync: "0" }, before: unread.before });
-  await rig.clock.advance(600_000);
+  const again = await rig.run(600_000, { given: { resync: "0" }, before: unread.before });
   const looks = rig.api.seen.filter(
     ({ method, path, at }) => at >= from && isRead({ method, path, what: "" }),
   );
@@ -96,12 +93,10 @@ test("a look that fails is tried again within 30 s, never at once, and says so o
   rig.api.removeSecret("team-b/registry");
   await rig.clock.advance(31_000);
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("one") });
-  await again.stop();
 });
 
 test("a forged copy of a source that only the cache misses is asked for less and less often, without a grace too", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   hiddenStranger(rig, "shared/helm");
   const { uid } = rig.api.get("shared/helm")?.metadata ?? {};
   rig.api.secret("team-a/forged", {
@@ -112,18 +107,15 @@ test("a forged copy of a source that only the cache misses is asked for less and
       "secretcast.io/placed-at": "team-a/forged",
     },
   });
-  const started = rig.start({ given: { "delete-grace": "0", resync: "0" } });
-  await rig.clock.advance(600_000);
+  const started = await rig.run(600_000, { given: { "delete-grace": "0", resync: "0" } });
   const asked = rig.api.seen.filter(({ path }) => path === secretPath("shared/helm"));
   assert.ok(asked.length > 5 && asked.length < 30, `asked ${asked.length} times`);
   assert.ok(started.passes.length < 100, `${started.passes.length} passes`);
   assert.ok(rig.api.get("team-a/forged"));
-  await started.stop();
 });
 
 test("a source that changes all the time and is refused everywhere costs a place one try a second", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const started = rig.start({
     before: async (request) => {
       if (request.method === "POST" && request.path.includes("/team-a/"))
@@ -137,12 +129,10 @@ test("a source that changes all the time and is refused everywhere costs a place
   assertRequestsBounded(rig, 10_000, 11);
   assertPassesBounded(started);
   assert.equal(started.lines.filter(({ msg }) => msg.startsWith("write failed")).length, 1);
-  await started.stop();
 });
 
 test("a source that is refused in ever new words fills no log", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const started = rig.start();
   for (let step = 0; step < 1000; step++) {
     const annotations = { "secretcast.io/to": step % 2 ? "*" : `not a glob ${step}` };
@@ -152,7 +142,6 @@ test("a source that is refused in ever new words fills no log", async () => {
   const said = started.lines.filter(({ msg }) => msg === "source refused");
   assert.ok(said.length >= 1 && said.length <= 11, `${said.length} lines a minute`);
   assertPassesBounded(started);
-  await started.stop();
 });
 
 const ANSWERS: readonly ApiErrorKind[] = [
@@ -209,15 +198,13 @@ for (const kind of ANSWERS)
       },
     );
     sick.on = true;
-    const started = rig.start({
+    const started = await rig.run(600_000, {
       given: { "delete-grace": "0", resync: "0" },
       before: sick.before,
     });
-    await rig.clock.advance(600_000);
     assertPassesBounded(started);
     // A 409 or 404 says that the world has moved: again after five seconds at most.
     assertRequestsBounded(rig, 60_000, 24);
-    await started.stop();
   });
 
 test("whatever is answered and written at random, passes and requests are bounded", async () => {
@@ -249,5 +236,4 @@ test("whatever is answered and written at random, passes and requests are bounde
   await rig.clock.advance(60_000);
   assertPassesBounded(started);
   assertRequestsBounded(rig, 10_000, 40);
-  await started.stop();
 });

@@ -19,8 +19,7 @@ function once(rig: Rig, given = {}, before?: Parameters<Rig["start"]>[0]): Start
 }
 
 test("--once ends converged when everything wanted is there, with its watches closed", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const started = once(rig);
   await rig.clock.advance(5000);
   assert.equal(await started.ended(), "converged");
@@ -30,8 +29,7 @@ test("--once ends converged when everything wanted is there, with its watches cl
 });
 
 test("--once ends unconverged where a stranger is in the way", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   rig.api.secret("team-a/registry", {}, { mine: "x" });
   const started = once(rig);
   await rig.clock.advance(5000);
@@ -40,8 +38,7 @@ test("--once ends unconverged where a stranger is in the way", async () => {
 });
 
 test("--once ends unconverged where a write fails, after one try of it", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const before = async (
     request: Parameters<typeof refusal>[0] & { path: string; method: string },
   ) => {
@@ -56,8 +53,7 @@ test("--once ends unconverged where a write fails, after one try of it", async (
 
 for (const kind of ["throttled", "unavailable", "timeout"] as const)
   test(`--once tries again what the API server had no room or time for (${kind})`, async () => {
-    const rig = new Rig();
-    rig.teams("team-a", "team-b");
+    const rig = new Rig("team-a", "team-b");
     let refusals = 0;
     const before = async (request: ApiRequest): Promise<void> => {
       if (isCreateIn(request, "team-a") && refusals++ < 4) throw refusal(request, kind);
@@ -70,8 +66,7 @@ for (const kind of ["throttled", "unavailable", "timeout"] as const)
   });
 
 test("--once gives up on what the API server has no time for when that has been so for a minute", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const before = async (request: ApiRequest): Promise<void> => {
     if (isCreateIn(request, "team-a")) throw refusal(request, "unavailable");
   };
@@ -85,8 +80,7 @@ test("--once gives up on what the API server has no time for when that has been 
 
 for (const kind of ["forbidden", "unavailable", "throttled"] as const)
   test(`--once gives up where a cache cannot be filled for two minutes (${kind})`, async () => {
-    const rig = new Rig();
-    rig.teams("team-a");
+    const rig = new Rig("team-a");
     const before = async (request: ApiRequest): Promise<void> => {
       if (request.method === "GET" && request.path.endsWith("/secrets"))
         throw refusal(request, kind);
@@ -127,8 +121,7 @@ test("--once gives up where a cache is not filled within half an hour, whatever 
 });
 
 test("--once waits for an API server that is away for a minute", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const before = async (request: ApiRequest): Promise<void> => {
     if (rig.clock.monotonic() < 60_000) throw refusal(request, "unavailable");
   };
@@ -138,8 +131,7 @@ test("--once waits for an API server that is away for a minute", async () => {
 });
 
 test("--once ends although a copy is rewritten faster than it can be updated", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   once(rig);
   await rig.clock.advance(5000);
   rig.source("shared/registry", { password: "two" });
@@ -156,8 +148,7 @@ test("--once ends although a copy is rewritten faster than it can be updated", a
 });
 
 test("--once ends although sources change so fast that no pass finds nothing to do", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const change = (at: number): void => rig.source(`shared/s-${at % 100}`, { password: String(at) });
   for (let at = 0; at < 100; at++) change(at);
   const before = (request: ApiRequest): Promise<void> =>
@@ -173,8 +164,7 @@ test("--once ends although sources change so fast that no pass finds nothing to 
 });
 
 test("--once ends although two namespaces change their minds in turns, each within its grace", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   once(rig);
   await rig.clock.advance(5000);
   const accept = (name: string, value: string): void =>
@@ -211,8 +201,7 @@ test("--once makes every copy, those too whose writes were slow and cut off for 
 });
 
 test("--once waits out the grace of a source that is gone", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   once(rig);
   await rig.clock.advance(5000);
   rig.api.removeSecret("shared/registry");
@@ -225,8 +214,7 @@ test("--once waits out the grace of a source that is gone", async () => {
 });
 
 test("--once waits out the grace of any other reason, exits unconverged on a hold, and a dry run asks too", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b", "team-c");
+  const rig = new Rig("team-a", "team-b", "team-c");
   once(rig);
   await rig.clock.advance(5000);
   rig.source("shared/registry", { password: "one" }, "team-c");
@@ -254,8 +242,7 @@ test("--once waits out the grace of any other reason, exits unconverged on a hol
 });
 
 test("--once does not wait for a finalizer that somebody else put on a copy", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   once(rig);
   await rig.clock.advance(5000);
   rig.api.put("/api/v1/namespaces/team-a/secrets/registry", {
@@ -267,8 +254,7 @@ test("--once does not wait for a finalizer that somebody else put on a copy", as
 });
 
 test("--once --dry-run says what it would do, writes nothing and ends unconverged", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const started = once(rig, { "dry-run": true });
   await rig.clock.advance(5000);
   assert.equal(await started.ended(), "unconverged");
@@ -277,10 +263,8 @@ test("--once --dry-run says what it would do, writes nothing and ends unconverge
 });
 
 test("--once takes the lease where one is elected, and gives it back", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
-  const leader = rig.start({ given: { "leader-elect": true } });
-  await rig.clock.advance(5000);
+  const rig = new Rig("team-a");
+  const leader = await rig.run(5000, { given: { "leader-elect": true } });
   rig.api.namespace("team-b");
   await rig.clock.advance(1000);
   const started = once(rig, { "leader-elect": true });
@@ -294,8 +278,7 @@ test("--once takes the lease where one is elected, and gives it back", async () 
 });
 
 test("--once ends at once where a removal is certain to be held: it has never seen the source", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   once(rig);
   await rig.clock.advance(5000);
   rig.api.remove("/api/v1/namespaces/shared/secrets/registry");
@@ -315,8 +298,7 @@ const NO_LEASE = {
 };
 
 test("--once gives up on a Lease that it may not read after two minutes, and says what to grant (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const beforeLease = async ({ what }: ApiRequest): Promise<void> => {
     throw statusError(what, 403, NO_LEASE);
   };

@@ -108,7 +108,7 @@ for (const [what, { before, narrowed, allowed, value }] of Object.entries(NARROW
       const rig = new Rig();
       setUp(rig, before);
       const { leaks, start } = watchLeaks(rig, allowed);
-      const started = start({ concurrency: "2" });
+      start({ concurrency: "2" });
       await rig.clock.advance(4000);
       await changeOften(rig);
       // What else the copies hold may be new.
@@ -123,7 +123,6 @@ for (const [what, { before, narrowed, allowed, value }] of Object.entries(NARROW
       }
       await rig.clock.advance(9000);
       assert.deepEqual(leaks, []);
-      await started.stop();
     });
 
 test("a namespace that no longer may pull gets no new value, with or without data at hand (B4)", async () => {
@@ -151,7 +150,7 @@ test("an entry of the source list that is narrowed leaks no new value (B4)", asy
   rig.api.namespace("secretcast");
   rig.api.put(LIST, entry("team-*"));
   const { leaks, start } = watchLeaks(rig, inTeam1);
-  const started = start({ concurrency: "2" });
+  start({ concurrency: "2" });
   await rig.clock.advance(4000);
   assert.ok(rig.api.get("team-9/registry"));
   await changeOften(rig);
@@ -161,7 +160,6 @@ test("an entry of the source list that is narrowed leaks no new value (B4)", asy
   await rig.clock.advance(9000);
   assert.deepEqual(leaks, []);
   assert.equal(holds({ body: rig.api.get("team-1/registry") } as ApiRequest, NEW), true);
-  await started.stop();
 });
 
 test("a source that grows much while its copies are made waits for a plan that knows its size (B4)", async () => {
@@ -169,13 +167,12 @@ test("a source that grows much while its copies are made waits for a plan that k
   setUp(rig, TO);
   const large = "x".repeat(4000);
   const { start } = watchLeaks(rig, () => true);
-  const started = start({ concurrency: "1", "fanout-limit": "200000" });
+  start({ concurrency: "1", "fanout-limit": "200000" });
   await rig.clock.advance(100);
   rig.api.secret(SOURCE, {}, { password: large });
   await rig.clock.advance(20_000);
   const sizes = TEAMS.map((team) => JSON.stringify(rig.api.get(`${team}/registry`) ?? "").length);
   assert.ok(sizes.filter((size) => size > 4000).length < 50, "most are held");
-  await started.stop();
 });
 
 /** A request to a Secret of team-0, as "DELETE" or "dry POST". */
@@ -252,14 +249,13 @@ const WITHDRAWALS: Readonly<Record<string, (rig: Rig) => void>> = {
 
 /** What was sent in `ms` after `change`, which came 300 ms after the first request of `slow` was sent. */
 async function sentAfter(slow: Slow, change: (rig: Rig) => void, ms: number, first = slow.first) {
-  const rig = new Rig();
-  rig.teams("team-0", "team-1");
+  const rig = new Rig("team-0", "team-1");
   rig.api.namespace("secretcast");
   rig.api.put(LIST, { data: { other: "secret: shared/other\nto: team-1\n" } });
   slow.setUp(rig);
   const sent: string[] = [];
   let watching = false;
-  const started = rig.start({
+  const started = await rig.run(5000, {
     given: slow.given ?? {},
     before: async (request) => {
       const { path } = request;
@@ -270,7 +266,6 @@ async function sentAfter(slow: Slow, change: (rig: Rig) => void, ms: number, fir
       if (name === first) await later(rig, SLOW_MS);
     },
   });
-  await rig.clock.advance(5000);
   watching = true;
   slow.begin(rig);
   for (let waited = 0; sent.at(-1) !== first && waited < 5000; waited += 10)
@@ -344,12 +339,11 @@ test("replace: once its copy is deleted, a copy that is still wanted is made, by
 
 test("replace: what it waits for may change all the time, and it is made (B6)", async () => {
   const { rig } = await sentAfter(REPLACE, () => {}, 0);
-  const started = rig.start();
+  rig.start();
   for (let round = 0; round < 100; round++) {
     narrow({ "+note": `${round}` })(rig);
     rig.api.namespace("team-0", { labels: { note: `${round}` } });
     await rig.clock.advance(300);
   }
   assert.equal(rig.api.get(PLACE)?.["type"], "example.com/other");
-  await started.stop();
 });

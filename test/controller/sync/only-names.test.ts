@@ -34,8 +34,7 @@ const isReading = ({ method, path }: ApiRequest): boolean =>
 const lines = ({ lines }: Started, text: string) => lines.filter(({ msg }) => msg === text);
 
 test("each name and kind has one list and one watch, with its kind's own selector, and no object is read otherwise (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   rig.source("shared/other", { k: "v" });
   const { started, seen } = start(rig, "registry,ca", { "config-maps": true });
   await rig.clock.advance(10_000);
@@ -67,8 +66,7 @@ test("each name and kind has one list and one watch, with its kind's own selecto
 });
 
 test("all names, some names and all again: no controller writes anything (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   rig.source("shared/ca", { k: "v" });
   await rig.converge();
   for (const names of ["registry", "ca", "nothing"]) {
@@ -82,8 +80,7 @@ test("all names, some names and all again: no controller writes anything (34)", 
 });
 
 test("one name that answers 403 freezes its places, says so once, and delays no other name (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   rig.source("shared/ca", { k: "1" });
   const { started, denied, troubles } = start(rig, "registry,ca");
   await rig.clock.advance(10_000);
@@ -120,8 +117,7 @@ test("one name that answers 403 freezes its places, says so once, and delays no 
 });
 
 test("a name that is denied from the start keeps no other name waiting; if all are, nothing is ready (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const one = start(rig, "registry,ca");
   one.denied.add("ca");
   await rig.clock.advance(20_000);
@@ -139,8 +135,7 @@ test("a name that is denied from the start keeps no other name waiting; if all a
 });
 
 test("with --namespaces a name that is denied in one namespace freezes there alone (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const refused = { on: true };
   const before = async (request: ApiRequest): Promise<void> => {
     const selector = String(request.query?.["fieldSelector"]);
@@ -148,20 +143,17 @@ test("with --namespaces a name that is denied in one namespace freezes there alo
       throw refusal(request, "forbidden");
   };
   const given = { "only-names": "registry,ca", namespaces: "team-a,team-b" };
-  const started = rig.start({ given, before });
-  await rig.clock.advance(30_000);
+  const started = await rig.run(30_000, { given, before });
   assert.deepEqual(rig.api.writes, ["POST team-a"]);
   assert.equal(await started.metric("secretcast_copies", { state: "frozen" }), 1);
   assert.equal(await started.metric("secretcast_unreadable_namespaces"), 0);
   refused.on = false;
   await rig.clock.advance(60_000);
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
-  await started.stop();
 });
 
 test("--once works with a name that is denied, and is not converged while its places are frozen (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   rig.source("shared/ca", { k: "1" });
   await rig.converge();
   const { started, denied } = start(rig, "registry,ca", { once: true });
@@ -179,8 +171,7 @@ test("--once works with a name that is denied, and is not converged while its pl
 });
 
 test("50 names of two kinds: every cache is filled, and the watches are one for each name and kind (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const names = Array.from({ length: 50 }, (_, at) => (at === 0 ? "registry" : `n${at}`));
   const { started, seen } = start(rig, names.join(), { "config-maps": true });
   await rig.clock.advance(10_000);
@@ -192,15 +183,13 @@ test("50 names of two kinds: every cache is filled, and the watches are one for 
   // version comes before.
   const each = (seen.length - before) / 102;
   assert.ok(each > 6 && each <= 24, `${each} requests an hour for each watch`);
-  await started.stop();
 });
 
 test("a source that needs another name has one Event with the value to add, over an hour and many changes (34)", async () => {
-  const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  const rig = new Rig("team-a", "team-b");
   const name = { annotations: { "secretcast.io/name": "pull-secret" } };
   rig.api.put("/api/v1/namespaces/shared/secrets/registry", { metadata: name });
-  const { started, seen } = start(rig, "registry");
+  const { seen } = start(rig, "registry");
   for (let round = 0; round < 6; round++) {
     await rig.clock.advance(600_000);
     rig.api.namespace(`team-${round}`);
@@ -211,5 +200,4 @@ test("a source that needs another name has one Event with the value to add, over
   assert.equal(notes.length, 1);
   assert.match(notes[0] ?? "", /--only-names registry,pull-secret lets it take part/);
   assert.deepEqual(rig.api.writes, []);
-  await started.stop();
 });

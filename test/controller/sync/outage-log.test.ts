@@ -18,8 +18,7 @@ const said = ({ lines }: Started, message: string): readonly string[] =>
   lines.filter(({ msg }) => msg === message).map(({ resource }) => String(resource));
 
 test("the end of an outage is told once for each watch that failed, and nothing before it", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const { outage, started } = await inOutage(rig);
   await rig.clock.advance(600_000);
   assert.deepEqual(said(started, `resolved: ${WATCH}`), []);
@@ -33,7 +32,6 @@ test("the end of an outage is told once for each watch that failed, and nothing 
   assert.ok(Number(over?.["afterMs"]) >= 600_000);
   await rig.clock.advance(3_600_000);
   assert.equal(said(started, `resolved: ${WATCH}`).length, resources.length, "a quiet hour");
-  await started.stop();
 });
 
 test("an outage with ten listed namespaces is three lines a minute and a resource, and one end", async () => {
@@ -50,23 +48,19 @@ test("an outage with ten listed namespaces is three lines a minute and a resourc
   outage.on = false;
   await rig.clock.advance(60_000);
   assert.deepEqual(said(started, `resolved: ${WATCH}`).toSorted(), ["namespaces", "secrets"]);
-  await started.stop();
 });
 
 test("a stand-by that may not read the Lease says so three times a minute, and when it may again", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const given = { "leader-elect": true };
-  const leader = rig.start({ given });
-  await rig.clock.advance(5000);
+  await rig.run(5000, { given });
   const forbidden = faults(
     () => true,
     (request) => {
       throw refusal(request, "forbidden");
     },
   );
-  const standBy = rig.start({ given, beforeLease: forbidden.before });
-  await rig.clock.advance(10_000);
+  const standBy = await rig.run(10_000, { given, beforeLease: forbidden.before });
   forbidden.on = true;
   await rig.clock.advance(59_000);
   assert.equal(said(standBy, LEASE).length, 3);
@@ -74,28 +68,25 @@ test("a stand-by that may not read the Lease says so three times a minute, and w
   await rig.clock.advance(10_000);
   assert.equal(said(standBy, `resolved: ${LEASE}`).length, 1);
   assert.equal(standBy.controller.leading, false);
-  await leader.stop();
-  await standBy.stop();
 });
 
 test("a leader's missed renewal is told, and that the Lease is renewed again", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const outage = faults(() => true, unavailable);
-  const started = rig.start({ given: { "leader-elect": true }, beforeLease: outage.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, {
+    given: { "leader-elect": true },
+    beforeLease: outage.before,
+  });
   outage.on = true;
   await rig.clock.advance(5000);
   outage.on = false;
   await rig.clock.advance(5000);
   assert.equal(said(started, `resolved: ${LEASE}`).length, 1);
   assert.ok(said(started, LEASE).length >= 1);
-  await started.stop();
 });
 
 test("Events that the API server refuses are told, three a minute and the rest counted", async () => {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   for (let at = 0; at < 40; at++) rig.source(`shared/bad-${at}`, { k: "v" }, "Team");
   const forbidden = faults(
     ({ path }) => path.includes("/events"),
@@ -104,8 +95,7 @@ test("Events that the API server refuses are told, three a minute and the rest c
     },
   );
   forbidden.on = true;
-  const started = rig.start({ before: forbidden.before });
-  await rig.clock.advance(5000);
+  const started = await rig.run(5000, { before: forbidden.before });
   const lost = (): typeof started.lines =>
     started.lines.filter(({ msg, level }) => msg === "event not sent" && level === "warn");
   assert.equal(lost().length, 3);
@@ -114,5 +104,4 @@ test("Events that the API server refuses are told, three a minute and the rest c
   rig.source("shared/late", { k: "v" }, "Team");
   await rig.clock.advance(5000);
   assert.ok(Number(lost().at(-1)?.["count"]) >= 38, "those between are counted");
-  await started.stop();
 });

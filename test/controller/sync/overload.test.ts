@@ -43,8 +43,7 @@ const copiesIn = (rig: Rig): number =>
     .length;
 
 test("half of all writes refused: all copies are made, none is tried before its time, no more fly than may, and a fresh namespace goes first", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   for (const source of SOURCES) rig.source(source, { k: "v" });
   const chance = seeded(3);
   const { before, state } = overloaded(rig, () => chance() < 0.5);
@@ -74,11 +73,9 @@ test("half of all writes refused: all copies are made, none is tried before its 
 });
 
 test("a server that takes nothing for a minute is asked for five a second at most, and all copies are there seconds later", async () => {
-  const rig = new Rig();
-  rig.teams(...TEAMS);
+  const rig = new Rig(...TEAMS);
   const { before, state } = overloaded(rig, (now) => now < 60_000);
-  const started = rig.start({ before, given: { concurrency: "8" } });
-  await rig.clock.advance(60_000);
+  const started = await rig.run(60_000, { before, given: { concurrency: "8" } });
   assert.ok(state.refused <= 320, `${state.refused} in a minute`);
   await rig.clock.advance(8000);
   assert.ok(TEAMS.every((team) => rig.api.get(`${team}/registry`)));

@@ -28,8 +28,7 @@ function open(
   teams: readonly string[] = ["team-a"],
 ) {
   const clock = new WorkingClock();
-  const cluster = new Cluster();
-  cluster.namespace("shared");
+  const cluster = new Cluster().withNamespaces("shared");
   for (const team of teams) cluster.namespace(team);
   cluster.secret("shared/registry", { to: "team-*" });
   const sent: string[] = [];

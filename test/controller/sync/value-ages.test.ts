@@ -11,8 +11,7 @@ const counted = (certainty: string) =>
   ["secretcast_old_values", { certainty, resource: "secrets" }] as const;
 
 function stage(): Rig {
-  const rig = new Rig();
-  rig.teams("team-a");
+  const rig = new Rig("team-a");
   const time = (minutes: number): string =>
     new Date(rig.clock.now() - minutes * MINUTE).toISOString().replace(/\.\d+Z$/, "Z");
   const source = (name: string, managedFields: readonly object[], created = 90): void =>
@@ -38,19 +37,15 @@ function stage(): Rig {
 
 test("sources with an old value are counted, for certain or possibly (37)", async () => {
   const rig = stage();
-  const started = rig.start({ given: { "max-value-age": "30m" } });
-  await rig.clock.advance(10_000);
+  const started = await rig.run(10_000, { given: { "max-value-age": "30m" } });
   assert.equal(await started.metric(...counted("certain")), 2);
   assert.equal(await started.metric(...counted("possible")), 2);
   await rig.clock.advance(30 * MINUTE);
   assert.equal(await started.metric(...counted("certain")), 5, "they grow old");
-  await started.stop();
 });
 
 test("without --max-value-age there is no series, and no object keeps a time (37)", async () => {
   const rig = stage();
-  const started = rig.start();
-  await rig.clock.advance(10_000);
+  const started = await rig.run(10_000);
   assert.doesNotMatch(await started.scrape(), /^secretcast_old_values\{/m);
-  await started.stop();
 });

@@ -11,8 +11,7 @@ const SOURCE = "Secret shared/registry";
 
 /** A copy to be made in team-a, or one to be deleted there. */
 function open(kind: "create" | "delete") {
-  const made = new Cluster({ deleteGraceMs: 0 });
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared", "team-a");
   made.secret("shared/registry", { to: "team-*" });
   if (kind === "delete") {
     made.settle();

@@ -86,9 +86,7 @@ function until(asked: ApiRequest): Promise<never> {
 }
 
 function action(kind: Action["kind"]): Action {
-  const cluster = new Cluster({ deleteGraceMs: 0 });
-  cluster.namespace("shared");
-  cluster.namespace("team-a");
+  const cluster = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared", "team-a");
   cluster.secret("shared/registry", { to: "team-*" });
   if (kind !== "create") cluster.settle();
   if (kind === "update") cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "b" } });
@@ -329,8 +327,7 @@ test("a source that cannot be read fails the write, and one that is gone does no
 });
 
 test("a pulling Secret that is found full already is not written, and that is remembered", async () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/db", { allow: "*" });
   made.secret("team-a/app", { from: "shared/db" }, { data: {} });
   const [wanted] = made.plan().actions;

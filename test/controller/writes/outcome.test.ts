@@ -16,8 +16,7 @@ const NOW = 1000;
 
 /** A create, or a later look at its place, met `met` (undefined: nobody): what is known of the place then. */
 function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet") {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/registry", { to: "*" });
   const [create] = made.plan().actions;
   assert.equal(create?.kind, "create");
@@ -53,8 +52,7 @@ function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet")
 }
 
 function cachedAt(place: string): CachedObject {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/registry", { to: "*" });
   made.secret("team-a/stranger", {});
   made.settle();
@@ -83,8 +81,7 @@ test("where nobody is met any more the place is free; a create that was told oth
 });
 
 test("a live read that shows another object than the cache is told as an event would be; others are not (B7)", () => {
-  const made = new Cluster();
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/registry", { to: "nowhere" });
   const before = made.cached("shared/registry");
   made.secret("shared/registry", { to: "*" });

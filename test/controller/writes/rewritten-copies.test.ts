@@ -47,8 +47,7 @@ async function meet(
 
 /** A copy that nobody wants any more, and is due to go. */
 function unwanted(): { readonly made: Cluster; readonly copy: CopyObject } {
-  const made = new Cluster({ deleteGraceMs: 0 });
-  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const made = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared", "team-a");
   made.secret("shared/registry", { to: "*" });
   made.settle();
   made.edit("shared/registry", ({ metadata }) => (metadata.annotations = {}));

@@ -1,6 +1,7 @@
 // A controller with all its parts on a fake clock and an API server in memory: what takes minutes takes
 // no time, and every order of events can be had. What goes over sockets is the scenes' part.
 import assert from "node:assert/strict";
+import { afterEach } from "node:test";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { buildController } from "../../../src/run/build.ts";
 import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
@@ -31,9 +32,21 @@ type Options = {
   readonly statusFeed?: StatusFeed;
 };
 
+/** Controllers of the test that runs; all end with it. */
+const running = new Set<Started>();
+afterEach(async () => {
+  for (const started of running) assert.notEqual(await started.stop(), "pending");
+  running.clear();
+});
+
 export class Rig {
   readonly clock = new FakeClock();
   readonly api = new MemoryApi(this.clock);
+
+  /** With a namespace for sources, these teams, and a source for them, if there are any. */
+  constructor(...teams: readonly string[]) {
+    if (teams.length > 0) this.teams(...teams);
+  }
 
   /** A namespace for sources, teams, and a source for all of them. */
   teams(...names: readonly string[]): void {
@@ -46,10 +59,16 @@ export class Rig {
     this.api.secret(place, { annotations: { "secretcast.io/to": to } }, data);
   }
 
+  /** A controller that has run for so long. */
+  async run(ms: number, options?: Options): Promise<Started> {
+    const started = this.start(options);
+    await this.clock.advance(ms);
+    return started;
+  }
+
   /** A controller comes, does what there is to do, and goes. */
   async converge(): Promise<void> {
-    const started = this.start();
-    await this.clock.advance(5000);
+    const started = await this.run(5000);
     await started.stop();
   }
 
@@ -96,6 +115,7 @@ export class Rig {
       },
     });
     started.run(controller, metrics);
+    running.add(started);
     return started;
   }
 }

@@ -2,13 +2,11 @@
 import { explain, type Explanation } from "../../../src/cli/explanation/explain.ts";
 import { refText } from "../../../src/text/names.ts";
 import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
-import { annotate } from "./publishers.ts";
 import { Cluster, globs } from "./planner-cluster.ts";
 import type { Given, Texts } from "./raw-cluster.ts";
 
 export function cluster(annotations: Texts): Cluster {
-  const made = new Cluster();
-  made.namespace("shared");
+  const made = new Cluster().withNamespaces("shared");
   made.namespace("team-a", {}, { tier: "gold" });
   made.namespace("team-b", { accept: "false" }, { tier: "tin" });
   made.namespace("kube-system");
@@ -147,7 +145,7 @@ export function due(change: (made: Cluster) => void): Cluster {
 }
 
 export function unreadable(): Cluster {
-  const made = overdue((each) => annotate(each, "shared/one", { to: "shop" }));
+  const made = overdue((each) => each.annotate("shared/one", { to: "shop" }));
   for (const action of made.plan().actions)
     if (action.kind === "confirm")
       for (const question of action.liveReads)
@@ -166,7 +164,7 @@ export function heldDeletes(): Cluster {
   configure(made, { deleteHoldMs: 300_000 });
   made.namespace("shop");
   made.settle();
-  annotate(made, "shared/one", { to: "other" });
+  made.annotate("shared/one", { to: "other" });
   made.due();
   return made;
 }

@@ -83,6 +83,11 @@ export class RawCluster {
     return namespace;
   }
 
+  withNamespaces(...names: readonly string[]): this {
+    for (const name of names) this.namespace(name);
+    return this;
+  }
+
   /** Writes a Secret, as a user would; an existing one keeps its UID. */
   secret(place: string, annotations: Texts = {}, given: Given = {}): RawSecret {
     const [namespace = "", name = ""] = place.split("/");
@@ -114,6 +119,15 @@ export class RawCluster {
     change(secret);
     secret.metadata.resourceVersion = String(++this.#version);
     return this.#put(secret);
+  }
+
+  /** Annotations of ours; what is undefined is taken off. */
+  annotate(place: string, words: Readonly<Record<string, string | undefined>>): RawSecret {
+    return this.edit(place, ({ metadata }) => {
+      for (const [word, value] of Object.entries(words))
+        if (value === undefined) delete metadata.annotations[`secretcast.io/${word}`];
+        else metadata.annotations[`secretcast.io/${word}`] = value;
+    });
   }
 
   get(place: string): RawSecret {
