@@ -35,7 +35,7 @@ const FLAGS: FlagValues = { "lease-name": "two-secretcast" };
 
 /** An installation under Prometheus: pods come and go, time passes a minute at a time. */
 class Watched {
-  readonly rig = new Rig();
+  readonly rig = new Rig("team-a", "team-b", "team-c", "team-d");
   readonly scrapes = new Scrapes(METRICS, this.rig.clock.now());
   readonly #pods = new Map<string, ReturnType<Rig["start"]>>();
   /** Done ahead of each minute. */
@@ -69,284 +69,204 @@ class Watched {
   }
 }
 
-/** Ten minutes in which all is well; the state begins after them. */
-async function healthy(given: FlagValues = {}): Promise<Watched> {
+const forbidden = (request: ApiRequest): never => {
+  throw refusal(request, "forbidden");
+};
+
+/** Four teams and a pod; ten minutes in which all is well. The state begins after them. */
+async function healthy(options: Parameters<Rig["start"]>[0] = {}): Promise<Watched> {
   const watched = new Watched();
-  watched.rig.teams("team-a", "team-b", "team-c", "team-d");
-  watched.pod("a", { given });
+  watched.pod("a", options);
   await watched.minutes(10);
   return watched;
 }
 
-const forbidden = (request: ApiRequest): never => {
-  throw refusal(request, "forbidden");
-};
+// The longest that a rule waits is three hours.
+const END = 280;
+const HOURS = END - 10 + 1;
 
 const provoked = new Set<string>();
 type Case = {
   readonly name: string;
   readonly fires: readonly string[];
-  /** Till this minute, if not the usual one. */
-  readonly end?: number;
-  readonly live: () => Promise<Watched>;
+  readonly pod?: Parameters<Rig["start"]>[0];
+  /** How the state begins. */
+  readonly begin?: (watched: Watched) => unknown;
+  readonly minutes?: number;
 };
-function fires({ name, fires: alerts, end = END, live }: Case): void {
+function fires({ name, fires: alerts, pod, begin, minutes = HOURS }: Case): void {
   for (const alert of alerts) provoked.add(alert);
   test(`${alerts.join(", ") || "no alert"}: ${name}`, options, async () => {
-    const watched = await live();
-    await watched.end({ 9: [], [end]: alerts });
+    const watched = await healthy(pod);
+    await begin?.(watched);
+    await watched.minutes(minutes);
+    await watched.end({ 9: [], [9 + minutes]: alerts });
   });
 }
-// The longest that a rule waits is three hours.
-const END = 280;
-const HOURS = END - 10 + 1;
 
-fires({
-  name: "all is current, and nothing happens for hours",
-  fires: [],
-  live: async () => {
-    const watched = await healthy();
-    await watched.minutes(HOURS);
-    return watched;
-  },
-});
+/** Annotates the source of the four teams. */
+const annotate =
+  (annotations: Readonly<Record<string, string>>) =>
+  ({ rig }: Watched): void =>
+    rig.api.secret("shared/registry", { annotations });
+
+fires({ name: "all is current, and nothing happens for hours", fires: [] });
 
 fires({
   name: "sources change each minute, and their copies with them",
   fires: [],
-  live: async () => {
-    const watched = await healthy();
+  begin: (watched) => {
     let turn = 0;
     watched.each = () => watched.rig.source("shared/registry", { password: `${turn++}` });
-    await watched.minutes(HOURS);
-    return watched;
   },
 });
 
 fires({
   name: "a mistyped --source-namespaces stops everything",
   fires: ["SecretcastFrozen", "SecretcastIgnored"],
-  live: async () => {
-    const watched = await healthy();
+  begin: async (watched) => {
     await watched.gone("a");
     watched.pod("b", { given: { "source-namespaces": "sahred" } });
-    await watched.minutes(HOURS);
-    return watched;
   },
 });
 
 fires({
   name: "an annotation is mistyped, and the copies that are there freeze",
   fires: ["SecretcastRefused", "SecretcastFrozen"],
-  live: async () => {
-    const watched = await healthy();
-    watched.rig.api.secret("shared/registry", {
-      annotations: { "secretcast.io/to-selecter": "x" },
-    });
-    await watched.minutes(HOURS);
-    return watched;
-  },
+  begin: annotate({ "secretcast.io/to-selecter": "x" }),
 });
 
 fires({
   name: "of two entries of the source list one is mistyped, and one names a Secret that nobody makes",
   fires: ["SecretcastRefused", "SecretcastListAbsent"],
-  live: async () => {
-    const watched = await healthy();
-    watched.rig.api.put(LIST, {
-      data: {
-        mistyped: "secret: shared/plain\ntoo: '*'\n",
-        absent: "secret: shared/wildcrad\nto: '*'\n",
-      },
-    });
-    await watched.minutes(HOURS);
-    return watched;
+  begin: ({ rig }) => {
+    const mistyped = "secret: shared/plain\ntoo: '*'\n";
+    rig.api.put(LIST, { data: { mistyped, absent: "secret: shared/wildcrad\nto: '*'\n" } });
   },
 });
 
-for (const [what, provoke] of [
-  [
-    "a Secret outside the source namespaces is annotated as a source",
-    (rig: Rig) => rig.source("team-a/own", { k: "v" }),
-  ],
-  [
-    "a Secret is moved with a copy's marks on it",
-    (rig: Rig) => {
-      const copy = rig.api.get("team-b/registry")?.metadata;
-      const [labels, annotations] = [copy?.["labels"], copy?.annotations];
-      rig.api.secret("team-a/moved", { labels, annotations });
-    },
-  ],
-  [
-    "a namespace accepts something that is no glob",
-    (rig: Rig) => rig.api.namespace("team-e", { annotations: { "secretcast.io/accept": "A/B/C" } }),
-  ],
-] as const)
-  fires({
-    name: what,
-    fires: ["SecretcastIgnored"],
-    live: async () => {
-      const watched = await healthy();
-      provoke(watched.rig);
-      await watched.minutes(HOURS);
-      return watched;
-    },
-  });
+for (const [name, begin] of Object.entries<NonNullable<Case["begin"]>>({
+  "a Secret outside the source namespaces is annotated as a source": ({ rig }) =>
+    rig.source("team-a/own", { k: "v" }),
+  "a Secret is moved with a copy's marks on it": ({ rig }) => {
+    const copy = rig.api.get("team-b/registry")?.metadata;
+    const [labels, annotations] = [copy?.["labels"], copy?.annotations];
+    rig.api.secret("team-a/moved", { labels, annotations });
+  },
+  "a namespace accepts something that is no glob": ({ rig }) =>
+    rig.api.namespace("team-e", { annotations: { "secretcast.io/accept": "A/B/C" } }),
+}))
+  fires({ name, fires: ["SecretcastIgnored"], begin });
 
 fires({
   name: "more deletions than the limit wait for the hold",
   fires: ["SecretcastHeld", "SecretcastNowhere"],
-  live: async () => {
-    const watched = await healthy({ "delete-limit": "1", "delete-hold": "24h" });
-    watched.rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": "nowhere" } });
-    await watched.minutes(HOURS);
-    return watched;
-  },
+  pod: { given: { "delete-limit": "1", "delete-hold": "24h" } },
+  begin: annotate({ "secretcast.io/to": "nowhere" }),
 });
 
 fires({
   name: "an edit leaves a source without any copy (A4)",
   fires: ["SecretcastNowhere"],
-  live: async () => {
-    const watched = await healthy({ "delete-hold": "0" });
-    watched.rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": "taem-*" } });
-    await watched.minutes(HOURS);
-    return watched;
-  },
+  pod: { given: { "delete-hold": "0" } },
+  begin: annotate({ "secretcast.io/to": "taem-*" }),
 });
 
-test(
-  "SecretcastHeld fires at once, for the removals of one typing error (A6)",
-  options,
-  async () => {
-    const watched = await healthy({ "delete-hold": "24h" });
-    watched.rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": "taem-*" } });
-    await watched.minutes(3);
-    const both = ["SecretcastHeld", "SecretcastNowhere"];
-    await watched.end({ 9: [], 11: both, 12: both });
-  },
-);
+fires({
+  name: "both at once, for the removals of one typing error (A6)",
+  fires: ["SecretcastHeld", "SecretcastNowhere"],
+  pod: { given: { "delete-hold": "24h" } },
+  begin: annotate({ "secretcast.io/to": "taem-*" }),
+  minutes: 2,
+});
 
 fires({
   name: "a source is too large for its places",
   fires: ["SecretcastHeld"],
-  live: async () => {
-    const watched = await healthy({ "fanout-limit": "20Ki" });
-    watched.rig.source("shared/large", { k: "x".repeat(20_000) });
-    await watched.minutes(HOURS);
-    return watched;
-  },
+  pod: { given: { "fanout-limit": "20Ki" } },
+  begin: ({ rig }) => rig.source("shared/large", { k: "x".repeat(20_000) }),
 });
 
 fires({
   name: "a value is older than --max-value-age, though a label was edited",
   fires: ["SecretcastOldValues"],
-  live: async () => {
-    const watched = await healthy({ "max-value-age": "24h" });
+  pod: { given: { "max-value-age": "24h" } },
+  begin: ({ rig }) => {
     const time = (agoMs: number): string =>
-      new Date(watched.rig.clock.now() - agoMs).toISOString().replace(/\.\d+Z$/, "Z");
+      new Date(rig.clock.now() - agoMs).toISOString().replace(/\.\d+Z$/, "Z");
     const old = time(48 * 60 * MINUTE);
     const fieldsV1 = { "f:data": { "f:k": {} } };
     const labels = { "f:metadata": { "f:labels": { "f:x": {} } } };
-    watched.rig.api.secret(
-      "shared/second",
-      {
-        annotations: { "secretcast.io/to": "team-*" },
-        creationTimestamp: old,
-        managedFields: [
-          { manager: "create", time: old, fieldsV1 },
-          { manager: "label", time: time(0), fieldsV1: labels },
-        ],
-      },
-      { k: "v" },
-    );
-    await watched.minutes(HOURS);
-    return watched;
+    const managedFields = [
+      { manager: "create", time: old, fieldsV1 },
+      { manager: "label", time: time(0), fieldsV1: labels },
+    ];
+    const annotations = { "secretcast.io/to": "team-*" };
+    const metadata = { annotations, creationTimestamp: old, managedFields };
+    rig.api.secret("shared/second", metadata, { k: "v" });
   },
 });
 
 fires({
   name: "somebody else's Secret is in the way",
   fires: ["SecretcastConflicts"],
-  live: async () => {
-    const watched = await healthy();
-    watched.rig.api.secret("team-a/second", {}, { k: "theirs" });
-    watched.rig.source("shared/second", { k: "v" });
-    await watched.minutes(HOURS);
-    return watched;
+  begin: ({ rig }) => {
+    rig.api.secret("team-a/second", {}, { k: "theirs" });
+    rig.source("shared/second", { k: "v" });
   },
 });
 
+const quota = faults((request) => isWrite(request) && request.path.includes("/team-a/"), forbidden);
 fires({
   name: "a namespace's quota is used up",
   fires: ["SecretcastFailing", "SecretcastNotConverged"],
-  live: async () => {
-    const quota = faults(
-      (request) => isWrite(request) && request.path.includes("/team-a/"),
-      forbidden,
-    );
-    const watched = new Watched();
-    watched.rig.teams("team-a", "team-b");
-    watched.pod("a", { before: quota.before });
-    await watched.minutes(10);
+  pod: { before: quota.before },
+  begin: ({ rig }) => {
     quota.on = true;
-    watched.rig.source("shared/registry", { password: "two" });
-    await watched.minutes(HOURS);
-    return watched;
+    rig.source("shared/registry", { password: "two" });
   },
 });
 
+let broken = false;
+const onPlan = (): void => {
+  if (broken) throw new TypeError("a bug");
+};
 fires({
   name: "every pass throws",
   fires: ["SecretcastSyncFailing"],
-  live: async () => {
-    const watched = new Watched();
-    watched.rig.teams("team-a");
-    let broken = false;
-    const onPlan = (): void => {
-      if (broken) throw new TypeError("a bug");
-    };
-    watched.pod("a", { observer: { onPlan } });
-    await watched.minutes(10);
+  pod: { observer: { onPlan } },
+  begin: ({ rig }) => {
     broken = true;
-    watched.rig.source("shared/registry", { password: "two" });
-    await watched.minutes(HOURS);
-    return watched;
+    rig.source("shared/registry", { password: "two" });
   },
 });
 
 fires({
   name: "somebody edits a copy twice a minute",
   fires: ["SecretcastFought"],
-  live: async () => {
-    const watched = await healthy();
+  begin: (watched) => {
     let turn = 0;
     watched.each = () => {
       for (const team of ["team-a", "team-b"])
         watched.rig.api.secret(`${team}/registry`, {}, { password: `theirs ${turn++}` });
     };
-    await watched.minutes(HOURS);
-    return watched;
   },
 });
 
 fires({
   name: "thirty sources change each minute, and the cache has room for none",
   fires: ["SecretcastDataCacheThrashing"],
-  end: 60,
-  live: async () => {
-    const watched = new Watched();
-    watched.rig.teams("team-a");
-    watched.pod("a", { given: { "data-cache": "0" } });
-    await watched.minutes(10);
+  pod: { given: { "data-cache": "0" } },
+  begin: (watched) => {
     let turn = 0;
     watched.each = () => {
       turn++;
-      for (let at = 0; at < 30; at++) watched.rig.source(`shared/s${at}`, { k: `${turn}` });
+      // In one namespace each, so that a reading serves one write.
+      for (let at = 0; at < 30; at++)
+        watched.rig.source(`shared/s${at}`, { k: `${turn}` }, "team-a");
     };
-    await watched.minutes(51);
-    return watched;
   },
+  minutes: 51,
 });
 
 for (const [what, outage] of [
@@ -357,10 +277,7 @@ for (const [what, outage] of [
     `SecretcastWatchDisconnected, then SecretcastWatchStale: ${what}, and comes back`,
     options,
     async () => {
-      const watched = new Watched();
-      watched.rig.teams("team-a");
-      watched.pod("a", { before: outage.before });
-      await watched.minutes(10);
+      const watched = await healthy({ before: outage.before });
       outage.on = true;
       watched.rig.api.expireWatches();
       await watched.minutes(30);
@@ -375,61 +292,47 @@ for (const [what, outage] of [
 fires({
   name: "the cache has room for none of 300 sources, and they are copied once",
   fires: [],
-  live: async () => {
-    const watched = await healthy({ "data-cache": "0" });
-    for (let at = 0; at < 300; at++) watched.rig.source(`shared/s${at}`, { k: "v" });
-    await watched.minutes(HOURS);
-    return watched;
+  pod: { given: { "data-cache": "0" } },
+  begin: ({ rig }) => {
+    for (let at = 0; at < 300; at++) rig.source(`shared/s${at}`, { k: "v" });
   },
 });
+
+const ELECTED = { given: { "leader-elect": true } };
 
 fires({
   name: "nobody gets the Lease",
   fires: ["SecretcastNoLeader"],
-  live: async () => {
-    const lease = faults(() => true, unavailable);
-    const watched = new Watched();
-    watched.rig.teams("team-a");
-    watched.pod("a", { given: { "leader-elect": true } });
-    await watched.minutes(10);
+  pod: ELECTED,
+  begin: async (watched) => {
     await watched.gone("a");
-    lease.on = true;
-    watched.pod("b", { given: { "leader-elect": true }, beforeLease: lease.before });
-    await watched.minutes(HOURS);
-    return watched;
+    watched.pod("b", { ...ELECTED, beforeLease: async (request) => unavailable(request) });
   },
 });
 
-test("SecretcastNoLeader: no replica is there, within the hour and after it", options, async () => {
-  const watched = await healthy();
-  await watched.gone("a");
-  await watched.minutes(HOURS);
-  const alerts = ["SecretcastNoLeader"];
-  await watched.end({ 9: [], 40: alerts, [END]: alerts });
-});
+for (const minutes of [31, HOURS])
+  fires({
+    name: `no replica is there for ${minutes} minutes`,
+    fires: ["SecretcastNoLeader"],
+    begin: (watched) => watched.gone("a"),
+    minutes,
+  });
 
 fires({
   name: "two run without the election",
   fires: ["SecretcastTwoLeaders"],
-  live: async () => {
-    const watched = await healthy();
-    watched.pod("b");
-    await watched.minutes(HOURS);
-    return watched;
-  },
+  begin: (watched) => watched.pod("b"),
 });
 
 test("no alert: a rolling update, in which nobody leads for seconds", options, async () => {
   const watched = new Watched();
-  watched.rig.teams("team-a");
-  watched.pod("a", { given: { "leader-elect": true } });
-  watched.pod("b", { given: { "leader-elect": true } });
+  for (const name of ["a", "b"]) watched.pod(name, ELECTED);
   await watched.minutes(10);
   await watched.gone("a");
-  watched.pod("c", { given: { "leader-elect": true } });
+  watched.pod("c", ELECTED);
   await watched.minutes(10);
   await watched.gone("b");
-  watched.pod("d", { given: { "leader-elect": true } });
+  watched.pod("d", ELECTED);
   await watched.minutes(40);
   await watched.end({ 9: [], 12: [], 15: [], 21: [], 25: [], 59: [] });
 });
