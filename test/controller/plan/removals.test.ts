@@ -354,16 +354,6 @@ test("S48 a mistake undone within the hold deletes nothing", () => {
   assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
 });
 
-test("the first source that vanishes within a hold is ordinary; the second counts", () => {
-  const made = cluster(5, {}, { deleteLimit: 4 });
-  made.delete("shared/one");
-  made.settle();
-  assert.equal(copies(made), 5);
-  made.delete("shared/two");
-  assert.equal(made.end().counts.held, 5);
-  assert.equal(copies(made), 5);
-});
-
 test("the copies of the first vanished source stay uncounted when they go in several passes", () => {
   const made = cluster(5, {}, { deleteLimit: 4 });
   made.delete("shared/one");
@@ -405,15 +395,6 @@ test("recreated under the old name but wanting other places: the old copies have
   assert.equal(made.get("team-1/one").metadata.annotations["secretcast.io/on-delete"], "keep");
   made.settle();
   assert.equal(made.secrets.has("team-0/one"), false);
-});
-
-test("what the limit holds does not hold the copies of the first vanished source", () => {
-  const made = cluster(5, {}, { deleteLimit: 4 });
-  made.delete("shared/one");
-  made.edit("shared/two", ({ metadata }) => (metadata.annotations = {}));
-  assert.equal(made.end().counts.held, 5);
-  assert.equal(made.secrets.has("team-0/one"), false);
-  assert.equal(copies(made), 5);
 });
 
 test("a source counts as deleted after --source-grace, and not after --delete-grace", () => {

@@ -1,13 +1,13 @@
 // What passes say of themselves: each thing once, and nothing on a quiet cluster. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal } from "../../support/controller/memory-api.ts";
 import {
   faults,
   isWrite,
   Rig,
   type Line,
   type Started,
+  refuse,
 } from "../../support/controller/fake-clock-controller.ts";
 
 const warnings = (started: Started): readonly Line[] =>
@@ -69,9 +69,7 @@ test("a conflict, a refusal and a failure are told when they begin, and again af
   const rig = new Rig("team-a", "team-b");
   rig.api.secret("team-a/registry", {}, { mine: "hunter2" });
   rig.source("shared/bad", { password: "hunter2" }, "team-[a]");
-  const sick = faults(isWrite, (request) => {
-    throw refusal(request, "forbidden");
-  });
+  const sick = faults(isWrite, refuse("forbidden"));
   const started = await rig.run(3_600_000, { before: sick.before });
   assert.deepEqual(
     warnings(started).map(({ msg }) => msg),

@@ -83,10 +83,13 @@ test("thirty namespaces that a policy refuses are one row and one line, however 
 test("another cause is a change at once, and no end", async () => {
   const rig = new Rig("team-a");
   let code = 500;
-  const sick = faults(isWrite, async ({ what }) => {
-    throw statusError(what, code, {});
-  });
-  sick.on = true;
+  const sick = faults(
+    isWrite,
+    async ({ what }) => {
+      throw statusError(what, code, {});
+    },
+    true,
+  );
   const started = await rig.run(20_000, { given: { resync: "0" }, before: sick.before });
   code = 413;
   await rig.clock.advance(60_000);
@@ -104,12 +107,15 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   const rig = new Rig();
   const teams = Array.from({ length: 100 }, (_, n) => `team-${n}`);
   rig.teams(...teams);
-  const sick = faults(isWrite, async ({ path, what }) => {
-    const policy = path.split("/")[4];
-    const message = `secrets "registry" is forbidden: ValidatingAdmissionPolicy '${policy}' denied request: no`;
-    throw statusError(what, 422, { kind: "Status", code: 422, reason: "Invalid", message });
-  });
-  sick.on = true;
+  const sick = faults(
+    isWrite,
+    async ({ path, what }) => {
+      const policy = path.split("/")[4];
+      const message = `secrets "registry" is forbidden: ValidatingAdmissionPolicy '${policy}' denied request: no`;
+      throw statusError(what, 422, { kind: "Status", code: 422, reason: "Invalid", message });
+    },
+    true,
+  );
   const started = await rig.run(300_000, { given: { resync: "0" }, before: sick.before });
   const lines = about(started, /^write failed/);
   assert.ok(lines.length >= 10 && lines.length <= 30, `${lines.length} lines in five minutes`);
@@ -124,12 +130,15 @@ test("quotas that each tenant names otherwise are one row, one line and one caus
   const rig = new Rig();
   const teams = Array.from({ length: 250 }, (_, n) => `team-${String(n).padStart(3, "0")}`);
   rig.teams(...teams);
-  const sick = faults(isWrite, async ({ path, what }) => {
-    const quota = `q-${path.split("/")[4]}`;
-    const message = `secrets "registry" is forbidden: exceeded quota: ${quota}, requested: secrets=1`;
-    throw statusError(what, 403, { kind: "Status", code: 403, reason: "Forbidden", message });
-  });
-  sick.on = true;
+  const sick = faults(
+    isWrite,
+    async ({ path, what }) => {
+      const quota = `q-${path.split("/")[4]}`;
+      const message = `secrets "registry" is forbidden: exceeded quota: ${quota}, requested: secrets=1`;
+      throw statusError(what, 403, { kind: "Status", code: 403, reason: "Forbidden", message });
+    },
+    true,
+  );
   const started = await rig.run(60_000, { given: { resync: "0" }, before: sick.before });
   const [line, ...more] = about(started, /^write failed, will try again/);
   assert.deepEqual(more, []);

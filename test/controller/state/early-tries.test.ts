@@ -2,12 +2,12 @@
 // fake clock and an API server in memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal } from "../../support/controller/memory-api.ts";
 import {
   faults,
   isWrite,
   Rig,
   type Started,
+  refuse,
 } from "../../support/controller/fake-clock-controller.ts";
 
 const PLACE = "team-a/registry";
@@ -15,10 +15,7 @@ const PLACE = "team-a/registry";
 /** A source whose copies in team-a and team-b have failed for ten minutes. */
 async function failing(rig: Rig, kind: "forbidden" | "unavailable" = "forbidden") {
   rig.teams("team-a", "team-b");
-  const quota = faults(isWrite, (request) => {
-    throw refusal(request, kind);
-  });
-  quota.on = true;
+  const quota = faults(isWrite, refuse(kind), true);
   const started = await rig.run(600_000, { before: quota.before });
   return { quota, started };
 }
@@ -52,10 +49,7 @@ test("a change of a pulling Secret ends the wait of its own fill (E9)", async ()
   rig.api.namespace("team-a");
   rig.api.secret("shared/ca", { annotations: { "secretcast.io/allow": "*" } }, { ca: "one" });
   rig.api.secret("team-a/pulled", { annotations: { "secretcast.io/from": "shared/ca" } });
-  const quota = faults(isWrite, (request) => {
-    throw refusal(request, "forbidden");
-  });
-  quota.on = true;
+  const quota = faults(isWrite, refuse("forbidden"), true);
   await rig.run(600_000, { before: quota.before });
   quota.on = false;
   const before = rig.api.writes.length;
@@ -66,9 +60,7 @@ test("a change of a pulling Secret ends the wait of its own fill (E9)", async ()
 
 test("a source whose `to` was removed ends the wait of a failed removal (E9)", async () => {
   const rig = new Rig("team-a");
-  const denied = faults(isWrite, (request) => {
-    throw refusal(request, "forbidden");
-  });
+  const denied = faults(isWrite, refuse("forbidden"));
   await rig.run(5000, { before: denied.before });
   denied.on = true;
   rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": null } });

@@ -8,6 +8,8 @@ import { backoffMs } from "../../../src/controller/state/backoff.ts";
 import type { Action } from "../../../src/controller/model/actions.ts";
 
 const PLACE = "team-a/one";
+const DENIED = { reason: "denied", cause: "withheld", error: "forbidden" };
+const FULL = { reason: "too many requests", cause: "throttled", error: "throttled" };
 
 function cluster(): Cluster {
   const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
@@ -32,24 +34,14 @@ test("back-off grows from 1 s to 5 min, each within 10 %", () => {
 
 test("S11 a place whose write failed waits, with the reason; the others go on; then it is tried again", () => {
   const made = cluster();
-  made.memory.failed(
-    actionAt(made),
-    { reason: "forbidden: quota", cause: "withheld", error: "forbidden" },
-    made.now,
-    0.5,
-  );
+  made.memory.failed(actionAt(made), DENIED, made.now, 0.5);
   const result = made.pass();
   assert.equal(verdictAt(result, PLACE), "backoff");
-  assert.match(whyOf(result.rows.find(({ verdict }) => verdict === "backoff")), /quota/);
+  assert.match(whyOf(result.rows.find(({ verdict }) => verdict === "backoff")), /denied/);
   assert.equal(made.secrets.has("team-b/one"), true);
   assert.equal(result.nextAt, 1000);
   made.now = 1000;
-  made.memory.failed(
-    actionAt(made),
-    { reason: "forbidden: quota", cause: "withheld", error: "forbidden" },
-    made.now,
-    0.5,
-  );
+  made.memory.failed(actionAt(made), DENIED, made.now, 0.5);
   assert.equal(made.plan().nextAt, 3000);
   made.now = 3000;
   made.pass();
@@ -58,9 +50,8 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
 
 test("a write refused by 429 is tried again within seconds, however often it was: that says nothing of its place", () => {
   const made = cluster();
-  const full = { reason: "too many requests", cause: "throttled", error: "throttled" };
   for (let tries = 0; tries < 20; tries++) {
-    made.memory.failed(actionAt(made), full, made.now, 1);
+    made.memory.failed(actionAt(made), FULL, made.now, 1);
     const result = made.plan();
     assert.equal(verdictAt(result, PLACE), "backoff");
     const waitMs = (result.nextAt ?? Infinity) - made.now;
@@ -80,34 +71,31 @@ test("a write refused by 429 waits as long as the server asks, and a tenth more 
     [300_000, 315_000],
   ] as const) {
     const made = cluster();
-    const full = { reason: "too many requests", cause: "throttled", error: "throttled" };
-    made.memory.failed(actionAt(made), { ...full, retryAfterMs }, made.now, 0.5);
+    made.memory.failed(actionAt(made), { ...FULL, retryAfterMs }, made.now, 0.5);
     assert.equal((made.plan().nextAt ?? Infinity) - made.now, waitMs);
   }
 });
 
 test("refusals by 429 make the wait after another failure no longer, nor it theirs", () => {
   const made = cluster();
-  const full = { reason: "too many requests", cause: "throttled", error: "throttled" };
   const silent = { reason: "no answer in time", cause: "deadline", error: "timeout" };
   const action = actionAt(made);
-  const fail = (failure: typeof full): number => {
+  const fail = (failure: typeof FULL): number => {
     made.memory.failed(action, failure, made.now, 0.5);
     return (made.plan().nextAt ?? Infinity) - made.now;
   };
-  for (let tries = 0; tries < 10; tries++) fail(full);
-  const waits = [silent, full, silent, full, silent].map(fail);
+  for (let tries = 0; tries < 10; tries++) fail(FULL);
+  const waits = [silent, FULL, silent, FULL, silent].map(fail);
   assert.deepEqual(waits, [1000, 1050, 2000, 1050, 4000]);
 });
 
 test("what failed for want of an API server is due when it is back, other failures are not", () => {
   const made = cluster();
   const away = { reason: "cannot reach the API server", cause: "withheld", error: "unavailable" };
-  const denied = { reason: "denied", cause: "withheld", error: "forbidden" };
   const [mine, other] = [actionAt(made), actionAt(made, "team-b/one")];
   for (let tries = 0; tries < 5; tries++) {
     made.memory.failed(mine, away, made.now, 0.5);
-    made.memory.failed(other, denied, made.now, 0.5);
+    made.memory.failed(other, DENIED, made.now, 0.5);
   }
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
   made.memory.serverIsBack();
@@ -120,12 +108,7 @@ test("changed inputs are tried at once, a changed target is not", () => {
   made.settle();
   made.now += 5000;
   made.edit(PLACE, ({ data }) => (data["key"] = "ZWRpdGVk"));
-  made.memory.failed(
-    actionAt(made),
-    { reason: "denied", cause: "withheld", error: "forbidden" },
-    made.now,
-    0.5,
-  );
+  made.memory.failed(actionAt(made), DENIED, made.now, 0.5);
   made.edit(PLACE, ({ data }) => (data["key"] = "YWdhaW4="));
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
   made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
@@ -213,18 +196,8 @@ test("a place repaired more than five times a minute is a fight: told once, and 
 test("what nobody asks for any more is forgotten", () => {
   const made = cluster();
   const action = actionAt(made);
-  made.memory.failed(
-    action,
-    { reason: "denied", cause: "withheld", error: "forbidden" },
-    made.now,
-    0.5,
-  );
-  made.memory.failed(
-    action,
-    { reason: "denied", cause: "withheld", error: "forbidden" },
-    made.now,
-    0.5,
-  );
+  made.memory.failed(action, DENIED, made.now, 0.5);
+  made.memory.failed(action, DENIED, made.now, 0.5);
   made.secret(PLACE, {});
   made.pass();
   made.delete(PLACE);

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { objectOf } from "../../../src/controller/model/unstructured.ts";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { isAllCurrent } from "../../../src/controller/sync/sync-result.ts";
-import { refusal, secretPath } from "../../support/controller/memory-api.ts";
-import { faults, isWrite, Rig } from "../../support/controller/fake-clock-controller.ts";
+import { secretPath } from "../../support/controller/memory-api.ts";
+import { faults, isWrite, Rig, refuse } from "../../support/controller/fake-clock-controller.ts";
 
 const COPY = "team-a/registry";
 
@@ -192,11 +192,9 @@ test("a takeover that changes the type is one replace, and a refused create leav
   const options = contested(rig, "example.com/other");
   const refusing = faults(
     ({ method, path }) => method === "POST" && path.includes("/team-a/"),
-    (request) => {
-      throw refusal(request, "forbidden");
-    },
+    refuse("forbidden"),
+    true,
   );
-  refusing.on = true;
   const from = rig.api.writes.length;
   await rig.run(20_000, { ...options, before: refusing.before });
   assert.equal(rig.api.get(COPY)?.metadata.uid, held, "nothing was deleted");

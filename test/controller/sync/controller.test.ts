@@ -1,7 +1,6 @@
 // From the first list to work: when passes run, and what becomes of one that fails. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal } from "../../support/controller/memory-api.ts";
 import {
   faults,
   hang,
@@ -9,12 +8,12 @@ import {
   isWrite,
   Rig,
   type Started,
+  refuse,
 } from "../../support/controller/fake-clock-controller.ts";
 
 test("CL-03 LV-16 no pass runs before both caches are complete, and then one does", async () => {
   const rig = new Rig("team-a");
-  const namespaces = faults(({ path }) => path.endsWith("/namespaces"), hang);
-  namespaces.on = true;
+  const namespaces = faults(({ path }) => path.endsWith("/namespaces"), hang, true);
   const started = await rig.run(20_000, { before: namespaces.before });
   assert.deepEqual(started.controller.ready(), ["namespaces: cache not filled yet"]);
   assert.equal(started.passes.length, 0);
@@ -27,13 +26,7 @@ test("CL-03 LV-16 no pass runs before both caches are complete, and then one doe
 
 test("CL-03 CL-19 a cache that cannot be filled is named, and tried again until it can", async () => {
   const rig = new Rig("team-a");
-  const forbidden = faults(
-    ({ path }) => path.endsWith("/namespaces"),
-    (request) => {
-      throw refusal(request, "forbidden");
-    },
-  );
-  forbidden.on = true;
+  const forbidden = faults(({ path }) => path.endsWith("/namespaces"), refuse("forbidden"), true);
   const started = rig.start({ before: forbidden.before });
   for (let minute = 0; minute < 30; minute++) {
     await rig.clock.advance(60_000);
@@ -79,8 +72,7 @@ test("CL-02 only what can change the plan asks for a pass, and the echo of a wri
 
 test("CL-04 events during a pass make one more, and what flies is not written twice", async () => {
   const rig = new Rig("team-a");
-  const slow = faults(isWrite, hang);
-  slow.on = true;
+  const slow = faults(isWrite, hang, true);
   const started = await rig.run(100, { before: slow.before });
   for (const label of ["x", "y", "z"]) rig.api.namespace("team-b", { labels: { label } });
   await rig.clock.advance(100);

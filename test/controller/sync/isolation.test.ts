@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { refusal } from "../../support/controller/memory-api.ts";
-import { hang, isWrite, Rig } from "../../support/controller/fake-clock-controller.ts";
+import { hang, isWrite, Rig, refuse } from "../../support/controller/fake-clock-controller.ts";
 
 const TEAMS = Array.from({ length: 80 }, (_, n) => `team-${n}`);
 /** A quarter of them. */
@@ -14,12 +13,8 @@ const isSick = ({ path }: ApiRequest): boolean => SICK.has(path.split("/")[4] ??
 
 const FAULTS: Readonly<Record<string, (request: ApiRequest) => unknown>> = {
   "whose writes are never answered": hang,
-  "whose webhook refuses": (request) => {
-    throw refusal(request, "forbidden");
-  },
-  "that answer 500": (request) => {
-    throw refusal(request, "unavailable");
-  },
+  "whose webhook refuses": refuse("forbidden"),
+  "that answer 500": refuse("unavailable"),
 };
 
 for (const [what, fault] of Object.entries(FAULTS))

@@ -189,8 +189,8 @@ test("where the Lease cannot be written, a kept copy stays as it is and says wha
   const denied = faults(
     ({ path, method }) => path.includes("/leases") && method !== "GET",
     unavailable,
+    true,
   );
-  denied.on = true;
   const started = await rig.run(60_000, { given: OPT_IN, before: denied.before });
   assert.deepEqual(copies(rig), OLD);
   const rows = started.passes.at(-1)?.plan.rows.filter(({ verdict }) => verdict === "backoff");
@@ -264,8 +264,7 @@ test("a dry run neither reads nor writes reservations (A7)", async () => {
 test("what the API server fails to show of reservations at the start is read before anything is written over it (A7)", async () => {
   const rig = new Rig();
   await interrupted(rig);
-  const away = faults(({ path }: ApiRequest) => path.includes("/leases"), unavailable);
-  away.on = true;
+  const away = faults(({ path }: ApiRequest) => path.includes("/leases"), unavailable, true);
   const started = await rig.run(30_000, { given: OPT_IN, before: away.before });
   away.on = false;
   // Something else is replaced, for which the Lease is written.

@@ -131,8 +131,7 @@ test("CL-23 the end comes within 30 s though nothing answers any more", async ()
 
 test("CL-23 a write in flight has ten seconds to land, and is cut off then", async () => {
   const rig = new Rig("team-a");
-  const slow = faults(isWrite, hang);
-  slow.on = true;
+  const slow = faults(isWrite, hang, true);
   const started = await rig.run(1000, { before: slow.before });
   started.signal();
   await rig.clock.advance(9000);

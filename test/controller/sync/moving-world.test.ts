@@ -2,13 +2,14 @@
 // that flap, and copies whose source may be gone. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal, secretPath } from "../../support/controller/memory-api.ts";
+import { secretPath } from "../../support/controller/memory-api.ts";
 import {
   faults,
   hang,
   isWrite,
   Rig,
   unavailable,
+  refuse,
 } from "../../support/controller/fake-clock-controller.ts";
 
 const TEAMS = ["team-a", "team-b", "team-c"] as const;
@@ -33,10 +34,7 @@ test("LV-06 LV-12 a create where the cache shows nothing finds who is there, and
 
 test("LV-06 a place that is both taken and free is not asked for without a pause", async () => {
   const rig = new Rig("team-a");
-  const torn = faults(isWrite, (request) => {
-    throw refusal(request, "alreadyExists");
-  });
-  torn.on = true;
+  const torn = faults(isWrite, refuse("alreadyExists"), true);
   await rig.run(60_000, { before: torn.before });
   const tries = rig.api.writes.length;
   assert.ok(tries > 5 && tries < 25, `${tries} tries in a minute`);
@@ -116,8 +114,8 @@ test("LV-24 a place that fails holds up no other, and is tried again by itself",
   const sick = faults(
     (request) => isWrite(request) && request.path.includes("/team-a"),
     unavailable,
+    true,
   );
-  sick.on = true;
   await rig.run(60_000, { before: sick.before });
   assert.ok(rig.api.get("team-b/registry") && rig.api.get("team-c/registry"));
   assert.equal(rig.api.writes.filter((write) => write === "POST team-b").length, 1);
@@ -131,8 +129,11 @@ test("LV-24 a place that fails holds up no other, and is tried again by itself",
 
 test("LV-23 LV-25 a write that hangs holds up no fresh work", async () => {
   const rig = new Rig("team-a");
-  const sick = faults((request) => isWrite(request) && request.path.includes("/team-a"), hang);
-  sick.on = true;
+  const sick = faults(
+    (request) => isWrite(request) && request.path.includes("/team-a"),
+    hang,
+    true,
+  );
   await rig.run(5000, { before: sick.before });
   rig.api.namespace("team-b");
   await rig.clock.advance(1000);

@@ -6,7 +6,12 @@ import type { ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { seeded } from "../../support/time/random.ts";
 import { refusal, secretPath } from "../../support/controller/memory-api.ts";
-import { faults, Rig, type Started } from "../../support/controller/fake-clock-controller.ts";
+import {
+  faults,
+  Rig,
+  type Started,
+  refuse,
+} from "../../support/controller/fake-clock-controller.ts";
 
 const PASSES_A_SECOND = 20;
 const BURST = 41;
@@ -63,9 +68,7 @@ function hiddenStranger(rig: Rig, place: string): void {
 test("a look that fails is tried again within 30 s, never at once, and says so once", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000, { given: { resync: "0" } });
-  const unread = faults(isRead, (request) => {
-    throw refusal(request, "forbidden");
-  });
+  const unread = faults(isRead, refuse("forbidden"));
   await started.stop();
   hiddenStranger(rig, "team-b/registry");
   rig.api.namespace("team-b");
@@ -193,11 +196,9 @@ for (const kind of ANSWERS)
     everythingDue(rig);
     const sick = faults(
       (request) => /\/namespaces\/[^/]+\/secrets/.test(request.path),
-      (request) => {
-        throw refusal(request, kind);
-      },
+      refuse(kind),
+      true,
     );
-    sick.on = true;
     const started = await rig.run(600_000, {
       given: { "delete-grace": "0", resync: "0" },
       before: sick.before,

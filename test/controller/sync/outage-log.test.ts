@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import { refusal } from "../../support/controller/memory-api.ts";
 import {
   faults,
   inOutage,
   Rig,
   unavailable,
+  refuse,
 } from "../../support/controller/fake-clock-controller.ts";
 import type { Started } from "../../support/controller/fake-clock-controller.ts";
 
@@ -54,12 +54,7 @@ test("a stand-by that may not read the Lease says so three times a minute, and w
   const rig = new Rig("team-a");
   const given = { "leader-elect": true };
   await rig.run(5000, { given });
-  const forbidden = faults(
-    () => true,
-    (request) => {
-      throw refusal(request, "forbidden");
-    },
-  );
+  const forbidden = faults(() => true, refuse("forbidden"));
   const standBy = await rig.run(10_000, { given, beforeLease: forbidden.before });
   forbidden.on = true;
   await rig.clock.advance(59_000);
@@ -93,8 +88,8 @@ test("Events that the API server refuses are told, three a minute and the rest c
     ({ what }) => {
       throw new ApiError(what, { kind: "forbidden", status: 403, reason: "Forbidden" });
     },
+    true,
   );
-  forbidden.on = true;
   const started = await rig.run(5000, { before: forbidden.before });
   const lost = (): typeof started.lines =>
     started.lines.filter(({ msg, level }) => msg === "event not sent" && level === "warn");

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
 import { buildController } from "../../../src/run/build.ts";
 import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
 import type { Controller, RunEnd } from "../../../src/controller/sync/controller.ts";
@@ -205,9 +206,10 @@ export const hang = (): Promise<never> => new Promise(() => {});
 export function faults(
   when: (request: ApiRequest) => boolean,
   what: (request: ApiRequest) => unknown,
+  on = false,
 ) {
   const state = {
-    on: false,
+    on,
     before: async (request: ApiRequest): Promise<void> => {
       if (state.on && when(request)) await what(request);
     },
@@ -215,9 +217,13 @@ export function faults(
   return state;
 }
 
-export const unavailable = (request: ApiRequest): never => {
-  throw refusal(request, "unavailable");
-};
+/** The API server refuses what it is asked. */
+export const refuse =
+  (kind: ApiErrorKind) =>
+  (request: ApiRequest): never => {
+    throw refusal(request, kind);
+  };
+export const unavailable = refuse("unavailable");
 
 /** A controller that ran for five seconds, and whose every request fails from then on until `on` is false. */
 export async function inOutage(rig: Rig, given: FlagValues = {}) {
