@@ -1,12 +1,12 @@
 // `check` and `explain` on a real API server, with its RBAC and its admission policies: the answers are
 // the server's own.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { ACCOUNT } from "../support/api-server/account.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 type Item = { readonly check: string; readonly state: string; readonly says: string };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { after, before, test, type TestContext } from "node:test";
+import { after, before, type TestContext } from "node:test";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
@@ -11,6 +11,7 @@ import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Answer, type Http } from "../support/api-server/http.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const page = readFileSync(new URL("../../docs/reference.md", import.meta.url), "utf8");

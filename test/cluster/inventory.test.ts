@@ -1,12 +1,12 @@
 // `secretcast inventory --readers` on a real API server, whose own authorizer is the judge: each subject and place is
 // asked for by a SubjectAccessReview.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { isRecord } from "../../src/kube/json.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { Http } from "../support/api-server/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { openScene } from "../support/scenes/scene.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

@@ -1,12 +1,13 @@
 // A real webhook that hangs, refuses, fails or asks for patience in a quarter of the namespaces, and a
 // fresh namespace beside them.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { Http } from "../support/api-server/http.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene } from "../support/scenes/scene.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { SICK, Webhook, WEBHOOK_FAULTS } from "../support/api-server/webhook.ts";
 
 const NAME = "secretcast-isolation";

@@ -1,11 +1,11 @@
 // A real policy refuses the copies of a source in thirty namespaces: what an operator sees of it.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { groupRows } from "../../src/page/groups.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";

@@ -3,7 +3,6 @@
 // are refused, obeys, and does the rest when the pressure is over.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { test } from "node:test";
 import { LEASE_TIMES } from "../../src/controller/settings/config.ts";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
@@ -12,6 +11,7 @@ import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { LeaseWitness, prioritizeLease, refusals } from "../support/api-server/lease-witness.ts";
 import { Flood, floodAccount, squeezeWorkloadLow } from "../support/api-server/pressure.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const COPIES = 40;

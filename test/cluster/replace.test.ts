@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import type { Running, Scene } from "../support/scenes/scene.ts";
 import { ONE as CERTIFICATE } from "../support/api-server/certificates.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { good } from "../support/api-server/pressure.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";

@@ -1,12 +1,13 @@
 // A rolling update as the two replicas of the manifests live through it, each a process of its own under
 // the controller's own rights: the leader is told to stop, releases the Lease, and the stand-by writes.
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 type Replica = ReturnType<typeof spawnController>;

@@ -5,12 +5,12 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test, type TestContext } from "node:test";
+import { after, before, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { openMaps } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test, openMaps } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const GUARD = fileURLToPath(new URL("../../manifests/components/tenant-guard", import.meta.url));

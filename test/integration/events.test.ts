@@ -3,8 +3,7 @@
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test as secretsOnly } from "node:test";
-import { scenario as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as secretsOnly, scenario as test } from "../support/scenes/both-kinds.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";

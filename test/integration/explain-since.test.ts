@@ -1,10 +1,11 @@
 // `secretcast explain --since`: why did this appear in my namespace, from marks, managedFields and Events, on the
 // sandbox and on a real API server.
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 type Recorded = {

@@ -1,9 +1,10 @@
 // `secretcast inventory` and the API server's own managedFields, on the sandbox and on a real API server: what sets the
 // time of a value, and what does not.
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 type Value = {

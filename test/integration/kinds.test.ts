@@ -3,13 +3,13 @@
 // real API server.
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { Api } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
-import { openMaps } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test, openMaps } from "../support/scenes/both-kinds.ts";
 
 const ONE = { password: "one" };
 const TWO = { mode: "two" };

@@ -1,8 +1,8 @@
 // `secretcast plan` on a cluster: it says what a run then does, and writes nothing itself.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { CONFIG_MAPS, resourcePath } from "../../src/kube/rest/resource.ts";
 
 /** By the scene's own settings; `more` after them. */

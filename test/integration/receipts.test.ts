@@ -33,7 +33,6 @@ type Stage = {
 
 async function stage(t: TestContext): Promise<Stage> {
   const scene = await openScene(t);
-  scene.isFinished = true;
   const folder = folderOf(t);
   const path = join(folder, "receipts.jsonl");
   const { kubeconfig: _, ...flags } = scene.flags();

@@ -16,6 +16,7 @@ import {
   type RecipeCluster,
   type RecipeStage,
 } from "../support/scenes/recipe-stage.ts";
+import { ofSecrets } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const PAGE = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8");
@@ -45,7 +46,7 @@ function recipe(
   run: (stage: RecipeStage, blocks: readonly CodeBlock[]) => Promise<void>,
 ): void {
   tried.add(title);
-  test(`recipe: ${title}`, { skip: skip || tooOld(title) }, async (t) => {
+  ofSecrets(`recipe: ${title}`, { skip: skip || tooOld(title) }, async (t) => {
     const stage = await openRecipe(t, cluster);
     await run(stage, codeBlocks(PAGE, title));
   });

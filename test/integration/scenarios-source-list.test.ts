@@ -2,13 +2,13 @@
 // the list or one of them deletes nothing. Runs on the sandbox and on a real API server.
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { commandLine } from "../support/programs/command-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { modeWords } from "../support/scenes/named-mode.ts";
 import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
 import { proxied, refusal } from "../support/scenes/proxied.ts";
-import { openMaps } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test, openMaps } from "../support/scenes/both-kinds.ts";
 import type { Running, Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
 

@@ -99,6 +99,7 @@ test("S01 an outage is told: how long, as of when, not ready beyond half a minut
   await eventually("it is ready again", () => running.ready());
   assert.deepEqual([await disconnected(plural), await disconnected("namespaces")], [0, 0]);
   await eventually("it converges again", async () => (await converged()) > lastConverged);
+  clock.run(10);
 });
 
 test("S02 a watch that goes silent without closing is replaced within five minutes", async (t) => {

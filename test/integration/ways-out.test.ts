@@ -2,7 +2,7 @@
 // removes them. By kubectl and a shell, on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { annotationKey, PREFIX } from "../../src/controller/annotations/vocabulary.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
@@ -13,6 +13,7 @@ import {
   type RecipeCluster,
   type RecipeStage,
 } from "../support/scenes/recipe-stage.ts";
+import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const skip = kubectlMissing() ?? false;

@@ -90,7 +90,6 @@ test("--as and --as-group go with every request, as kubectl sends them", async (
 
 test("a list that may not be read is named, what is known is printed, and the exit code is 1", async (t) => {
   const scene = await openScene(t);
-  scene.isFinished = true;
   assert.ok(scene.sandbox);
   const team = await scene.namespace("team-a");
   const to = { "secretcast.io/to": team };

@@ -6,6 +6,20 @@ import { isInBothModes, modeNames } from "./named-mode.ts";
 
 const kinds = new WeakMap<TestContext, ObjectKind>();
 
+type Judged = { readonly isFinished: boolean; finish(): Promise<unknown> };
+const scenes = new WeakMap<TestContext, Judged>();
+
+/** The scene is judged when the scenario has passed, unless it was or says that something is left to write. */
+export function endsWith(t: TestContext, scene: Judged): void {
+  scenes.set(t, scene);
+}
+
+async function play(t: TestContext, run: Run): Promise<void> {
+  await run(t);
+  const scene = scenes.get(t);
+  if (scene?.isFinished === false) await scene.finish();
+}
+
 type Options = {
   readonly skip?: string | false;
   /** One kind after the other: the test needs the machine for itself. */
@@ -23,7 +37,7 @@ export function scenario(name: string, ...rest: readonly [Run] | readonly [Optio
     const each = kindsOfMode(!("skip" in options)).map((kind) =>
       t.test(`of ${kind}s`, (own) => {
         kinds.set(own, kind);
-        return run(own);
+        return play(own, run);
       }),
     );
     await Promise.all(each);
@@ -41,7 +55,17 @@ function kindsOfMode(isPossibleByName: boolean): readonly ObjectKind[] {
 
 /** Where the rule does not exist for other kinds; `because` says why. */
 export function secretsAlone(name: string, because: string, run: Run): void {
-  test(`${name} (Secrets alone: ${because})`, run);
+  ofSecrets(`${name} (Secrets alone: ${because})`, run);
+}
+
+/** A scenario that says itself what its objects are. */
+export function ofSecrets(
+  name: string,
+  ...rest: readonly [Run] | readonly [Pick<Options, "skip">, Run]
+): void {
+  const [options, run]: readonly [Pick<Options, "skip">, Run] =
+    rest.length === 1 ? [{}, rest[0]] : rest;
+  test(name, options, (t) => play(t, run));
 }
 
 /** `open` as a scene of ConfigMaps. */

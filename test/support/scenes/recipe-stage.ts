@@ -20,6 +20,7 @@ import { ownCluster } from "../api-server/cluster.ts";
 import { field } from "../api-server/http.ts";
 import type { CodeBlock } from "../documents/markdown.ts";
 import { eventually } from "../time/eventually.ts";
+import { endsWith } from "./both-kinds.ts";
 import { Scene } from "./scene.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../../manifests", import.meta.url));
@@ -174,15 +175,13 @@ export async function openRecipe(
   const client = createClient(users, { clock: systemClock, userAgent: "secretcast-test" });
   const scene = new WholeServer({ kind: "Secret", client, kubeconfig, kubeConfig: ours, sandbox });
   const stage = new RecipeStage(scene, folder, user);
+  endsWith(t, scene);
   t.after(async () => {
-    try {
-      await scene.end(t);
-    } finally {
-      if (!sandbox) await stage.shell(CLEAR);
-      await client.close();
-      await sandbox?.stop();
-      rmSync(folder, { recursive: true });
-    }
+    await scene.clear();
+    if (!sandbox) await stage.shell(CLEAR);
+    await client.close();
+    await sandbox?.stop();
+    rmSync(folder, { recursive: true });
   });
   const namespaces = ["secretcast", ...NAMESPACES_OF_RECIPES].map((name) => ({
     apiVersion: "v1",

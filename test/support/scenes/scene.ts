@@ -1,7 +1,7 @@
 // A stage for integration tests: an API server, namespaces and Secrets under names of this test's
 // own, strangers that nobody may touch, and real controllers on it. The server is the sandbox, or
-// under `npm run test:cluster` a real one: the same tests run on both. Every scene ends with finish(),
-// whether its test calls it or not: a controller that starts from scratch has no further write, and no
+// under `npm run test:cluster` a real one: the same tests run on both. Every scene of a scenario ends with
+// finish(), which both-kinds.ts sees to: a controller that starts from scratch has no further write, and no
 // stranger was touched; helpers assert too, so a scenario may show few assertions of its own.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -35,7 +35,7 @@ import { modeNames } from "./named-mode.ts";
 import { meddled, type Meddle } from "./meddle.ts";
 import { refText } from "../../../src/text/names.ts";
 import type { ObjectKind } from "../../../src/controller/model/kinds.ts";
-import { kindOf } from "./both-kinds.ts";
+import { endsWith, kindOf } from "./both-kinds.ts";
 
 export type Running = {
   /** Every outcome of a write since the start. */
@@ -273,12 +273,8 @@ export class Scene {
     return plan;
   }
 
-  /** When the test has passed or failed. */
-  async end(t: TestContext): Promise<void> {
-    // Not yet among the types of Node.
-    const passed: unknown = Reflect.get(t, "passed");
-    assert.equal(typeof passed, "boolean");
-    if (passed && !this.isFinished) await this.finish();
+  /** Stops the controllers. */
+  async clear(): Promise<void> {
     await this.#stop();
     assert.equal(countTold(this.#log, this.api.values), 0, "values of Secrets in the log");
   }
@@ -301,15 +297,13 @@ export async function openScene(t: TestContext): Promise<Scene> {
   const names = modeNames();
   if (cluster && names) await grantNames(client, names);
   const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox, kind: kindOf(t) });
+  endsWith(t, scene);
   t.after(async () => {
-    try {
-      await scene.end(t);
-    } finally {
-      if (cluster) await eraseNamespaces(cluster, scene.namespaces);
-      await client.close();
-      await sandbox?.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
+    await scene.clear();
+    if (cluster) await eraseNamespaces(cluster, scene.namespaces);
+    await client.close();
+    await sandbox?.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
   await scene.namespace("source");
   return scene;
