@@ -163,23 +163,21 @@ async function keptBytes(
   cluster: RealCluster,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<number> {
-  const etcd = openHttp({ url: cluster.access.etcdUrl });
-  try {
-    const key = Buffer.from(`/registry/secrets/${namespace}/${name}`).toString("base64");
-    const { body } = await etcd.send("POST", "/v3/kv/range", { body: { key } });
-    const value = Buffer.from(String(field(body, "kvs", 0, "value")), "base64");
-    return value.length + Buffer.from(key, "base64").length;
-  } finally {
-    await etcd.close();
-  }
+  const path = `/registry/secrets/${namespace}/${name}`;
+  const key = Buffer.from(path).toString("base64");
+  const found = field(await etcdSays(cluster, "kv/range", { key }), "kvs", 0, "value");
+  return Buffer.from(String(found), "base64").length + path.length;
 }
 
 /** Of its data as it is in use, the versions that are not compacted yet included. */
 async function etcdBytes(cluster: RealCluster): Promise<number> {
-  const etcd = openHttp({ url: cluster.access.etcdUrl });
+  return Number(field(await etcdSays(cluster, "maintenance/status", {}), "dbSizeInUse"));
+}
+
+async function etcdSays({ access }: RealCluster, what: string, body: object): Promise<unknown> {
+  const etcd = openHttp({ url: access.etcdUrl });
   try {
-    const { body } = await etcd.send("POST", "/v3/maintenance/status", { body: {} });
-    return Number(field(body, "dbSizeInUse"));
+    return (await etcd.send("POST", `/v3/${what}`, { body })).body;
   } finally {
     await etcd.close();
   }

@@ -20,7 +20,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { BundledPackage } from "../tools/bundle/licences.ts";
 import { decode } from "../tools/decode.ts";
-import { IMAGE_NODE } from "../tools/image/image-node.ts";
+import { IMAGE_NODE, imageFlags } from "../tools/image/image-node.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { copyContext, readStages } from "./support/programs/dockerfile.ts";
 import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
@@ -52,12 +52,6 @@ before(() => {
   sandbox.load(namespaces.map((name) => ({ kind: "Namespace", metadata: { name } })));
   sandbox.load([secret("registry", { "secretcast.io/to": "team-*" })]);
 });
-
-function imageFlags(): readonly string[] {
-  const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
-  const words: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
-  return words.filter((word) => word.startsWith("--"));
-}
 
 /** As the Dockerfile does. */
 function compile(): void {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { versionFinding } from "../src/cli/check/check-server.ts";
-import { chartDocs } from "../tools/chart-docs.ts";
+import { chartDocs, valuesSchema } from "../tools/chart-docs.ts";
 import { rightsFiles } from "../tools/rights-files.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -31,13 +31,8 @@ test("the rules of the chart and of namespace-rights are those of the table of r
     assert.equal(text(`manifests/${file}`), wanted, `${file}: run npm run chart:docs`);
 });
 
-type Schema = {
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-};
-
 test("every value and every flag is explained in the schema", () => {
-  const { properties = {} }: Schema = JSON.parse(text("manifests/chart/values.schema.json"));
+  const { properties = {} } = valuesSchema();
   for (const [name, { description, properties: inner }] of Object.entries(properties)) {
     assert.match(description ?? "", /^[A-Z`].*[.`]$/, name);
     // These two are the API server's own words.

@@ -14,6 +14,7 @@ import type { ExampleName, ExampleProcess } from "./support/programs/example-pro
 import {
   allowedNodes,
   compileProject,
+  configureProject,
   installPacked,
   readManifest,
 } from "./support/programs/packed-project.ts";
@@ -21,23 +22,6 @@ import { folderOf } from "./support/programs/folder.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../examples");
 const folder = folderOf({ after });
-
-const STRICTEST = {
-  target: "es2024",
-  lib: ["es2024"],
-  module: "nodenext",
-  types: ["node"],
-  noEmit: true,
-  strict: true,
-  noUncheckedIndexedAccess: true,
-  exactOptionalPropertyTypes: true,
-  noPropertyAccessFromIndexSignature: true,
-  noImplicitOverride: true,
-  verbatimModuleSyntax: true,
-  erasableSyntaxOnly: true,
-  // Ours are checked too.
-  skipLibCheck: false,
-};
 
 let project = "";
 let nodes: Readonly<Record<string, string>> = {};
@@ -50,8 +34,8 @@ before(() => {
   const guide = readFileSync(join(EXAMPLES, "../docs/kube.md"), "utf8");
   for (const [at, [, code = ""]] of [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].entries())
     writeFileSync(join(project, `guide-${at}.ts`), code);
-  const config = { compilerOptions: STRICTEST, include: ["*.ts"] };
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
+  // Our declarations are checked too.
+  configureProject(project, { skipLibCheck: false });
   nodes = allowedNodes(folder);
 });
 

@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import {
   allowedNodes,
   compileProject,
+  configureProject,
   installPacked,
   readManifest,
 } from "./support/programs/packed-project.ts";
@@ -26,23 +27,8 @@ before(() => {
   const guide = readFileSync(GUIDE, "utf8");
   for (const [, name = "", code = ""] of guide.matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms))
     writeFileSync(join(project, name), code);
-  const compilerOptions = {
-    target: "es2024",
-    lib: ["es2024"],
-    module: "nodenext",
-    types: ["node"],
-    noEmit: true,
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    noPropertyAccessFromIndexSignature: true,
-    erasableSyntaxOnly: true,
-    allowImportingTsExtensions: true,
-    verbatimModuleSyntax: true,
-    // Those of client-node are not ours.
-    skipLibCheck: true,
-  };
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  // The declarations of client-node are not ours.
+  configureProject(project, { skipLibCheck: true, allowImportingTsExtensions: true });
 });
 
 test("the controller of the guide and its test are right by their types", () => {

@@ -13,13 +13,26 @@ import { wordsOf } from "./words.ts";
 const CHART = new URL("../manifests/chart/", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, CHART), "utf8");
 
-type Schema = {
+export type Schema = {
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly (string | null)[];
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
 };
+
+/** The schema of the values, each with what its definition says. */
+export function valuesSchema(): Schema {
+  const { $defs, ...schema }: Schema & { readonly $defs: Readonly<Record<string, Schema>> } =
+    JSON.parse(read("values.schema.json"));
+  const whole = (of: Schema): Schema => {
+    const { properties, ...own } = { ...$defs[defOf(of)], ...of };
+    if (properties === undefined) return own;
+    const values = Object.entries(properties).map(([name, value]) => [name, whole(value)]);
+    return { ...own, properties: Object.fromEntries(values) };
+  };
+  return whole(schema);
+}
 
 /** The files as they should be, by their path in the chart. */
 export function chartDocs(): ReadonlyMap<string, string> {
@@ -34,7 +47,7 @@ function icon(): string {
 }
 
 function readme(): string {
-  const { properties: values = {} }: Schema = JSON.parse(read("values.schema.json"));
+  const { properties: values = {} } = valuesSchema();
   const defaults = loadYaml<Readonly<Record<string, unknown>>>(read("values.yaml"));
   const flags = values["flags"]?.properties ?? {};
   return `<!-- npm run chart:docs writes this from values.schema.json. -->
@@ -95,6 +108,9 @@ function rows(
   });
 }
 
+/** Empty where it refers to no definition. */
+const defOf = ({ $ref: ref = "" }: Schema): string => ref.replace("#/$defs/", "");
+
 const isDescribed = ({ description }: Schema): boolean => description !== undefined;
 
 /** As YAML takes it in a line. */
@@ -106,11 +122,12 @@ function inline(value: unknown): string {
 const TYPES: Readonly<Record<string, string>> = { boolean: "switch", string: "text" };
 
 /** Null is as if the flag were not given. */
-function kindOf({ type, enum: choices, $ref: ref }: Schema): string {
+function kindOf(flag: Schema): string {
+  const { type, enum: choices } = flag;
   if (choices)
     return choices.flatMap((choice) => (choice === null ? [] : [code(choice)])).join(", ");
   const [first = ""] = [type ?? ""].flat();
-  return ref?.replace("#/$defs/", "").replace("flagText", "text") ?? TYPES[first] ?? "";
+  return defOf(flag).replace("flagText", "text") || (TYPES[first] ?? "");
 }
 
 const code = (text: string): string => `\`${text}\``;
@@ -141,8 +158,7 @@ if (import.meta.main) {
   const say = (line: string): void => void process.stderr.write(`chart:docs: ${line}\n`);
   const [helm = ""] = goToolFolders(process.env, say, ["helm"]);
   try {
-    const { PATH, HOME } = process.env;
-    const made = kustomizeFiles({ HOME, PATH: `${helm}:${PATH}` });
+    const made = kustomizeFiles({ PATH: `${helm}:${process.env["PATH"]}` });
     for (const [file, text] of made) writeFileSync(new URL(`../${file}`, CHART), text);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));

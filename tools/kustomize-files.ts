@@ -1,10 +1,8 @@
 // The kustomize base and the objects of its components, written from the chart as Helm renders it for a release
 // called secretcast. `npm run chart:docs` writes them where there is a Helm, and a test of the cluster suite
 // compares. The namespace, the kustomizations with their patches and namespace-rights/ are no objects of the chart.
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
+import { join } from "node:path";
+import { ROOT, run } from "./release/files.ts";
 
 /** Every value that makes an object more. pullSecrets asks for a version of Kubernetes. */
 const VALUES = [
@@ -68,7 +66,7 @@ export function kustomizeFiles(env: NodeJS.ProcessEnv): ReadonlyMap<string, stri
 function rendered(env: NodeJS.ProcessEnv): string {
   const given = VALUES.flatMap((value) => ["--set", `${value}=true`]);
   const of = ["secretcast", "manifests/chart", "--namespace=secretcast", "--kube-version", NEWEST];
-  return run("helm", ["template", ...of, ...given], env);
+  return run("helm", ["template", ...of, ...given], { env });
 }
 
 function fileOf(text: string): readonly (readonly [path: string, text: string])[] {
@@ -103,26 +101,8 @@ const SCOPE = `    # The component config-maps adds rights only to a role with t
 
 /** As `npm run format` writes them. */
 function formatted(texts: readonly string[]): readonly string[] {
-  const { PATH, HOME } = process.env;
-  const program = `${ROOT}node_modules/.bin/oxfmt`;
   const words = ["--stdin-filepath=manifests/all.yaml"];
-  return run(program, words, { PATH, HOME }, texts.join("\n---\n"))
+  return run(join(ROOT, "node_modules/.bin/oxfmt"), words, { input: texts.join("\n---\n") })
     .split(/^---\n/m)
     .map((text) => `${text.trim()}\n`);
-}
-
-function run(
-  program: string,
-  words: readonly string[],
-  env: NodeJS.ProcessEnv,
-  input = "",
-): string {
-  const { status, stdout, stderr, error } = spawnSync(program, words, {
-    cwd: ROOT,
-    env,
-    input,
-    encoding: "utf8",
-  });
-  if (status === 0) return stdout;
-  throw new Error(`${program} ${words[0] ?? ""}: ${error?.message ?? stderr}`);
 }

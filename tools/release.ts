@@ -30,11 +30,11 @@ const say = (line: string): void => void process.stderr.write(`release: ${line}\
 
 type Made = {
   /** Without a slash at its end; undefined in a dry run. */
-  readonly registry: string | undefined;
+  readonly registry?: string | undefined;
   /** NAME@sha256:DIGEST of one that was built elsewhere. */
-  readonly image: string | undefined;
+  readonly image?: string | undefined;
   /** A folder with those that were made elsewhere. */
-  readonly executables: string | undefined;
+  readonly executables?: string | undefined;
 };
 
 async function release(out: string, { registry, image, executables }: Made): Promise<void> {
@@ -135,13 +135,7 @@ function bill(words: readonly string[], seconds: number): string {
   return `${JSON.stringify(bom, null, 2)}\n`;
 }
 
-type Words = {
-  readonly "dry-run"?: boolean | undefined;
-  readonly out?: string | undefined;
-  readonly image?: string | undefined;
-  readonly registry?: string | undefined;
-  readonly executables?: string | undefined;
-};
+type Words = typeof values;
 
 /** Undefined when nothing is. */
 function whatIsWrong(words: Words): string | undefined {
@@ -174,22 +168,19 @@ function whatIsMissing(registry: string, executables: string | undefined): strin
     : `the Dockerfile names ${unpinned.join(" and ")} without a digest: let Renovate pin it (docs/release.md)`;
 }
 
-if (import.meta.main) {
-  const { values } = wordsOf(import.meta.filename, {
-    options: {
-      "dry-run": { type: "boolean" },
-      out: { type: "string" },
-      image: { type: "string" },
-      registry: { type: "string" },
-      executables: { type: "string" },
-    },
-  });
-  const { out, image, registry, executables } = values;
-  const wrong = whatIsWrong(values);
-  if (wrong === undefined && out !== undefined)
-    await release(resolve(out), { registry, image, executables });
-  else {
-    say(wrong ?? "");
-    process.exitCode = 1;
-  }
+const { values } = wordsOf(import.meta.filename, {
+  options: {
+    "dry-run": { type: "boolean" },
+    out: { type: "string" },
+    image: { type: "string" },
+    registry: { type: "string" },
+    executables: { type: "string" },
+  },
+});
+const { out, ...made } = values;
+const wrong = whatIsWrong(values);
+if (wrong === undefined && out !== undefined) await release(resolve(out), made);
+else {
+  say(wrong ?? "");
+  process.exitCode = 1;
 }

@@ -3,11 +3,11 @@
 // `npm run sbom -- MAPS/packages.json`, of the folder of maps that `npm run bundle` filled.
 // npm leaves out a production package that a development one depends on too, so it is asked of a lockfile
 // without those.
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BundledPackage } from "./bundle/licences.ts";
+import { ROOT, run } from "./release/files.ts";
 import { wordsOf } from "./words.ts";
 
 type Locked = { readonly dev?: boolean; readonly link?: boolean; devDependencies?: unknown };
@@ -18,8 +18,7 @@ type Bom = {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 };
 
-const root = new URL("..", import.meta.url);
-const read = (file: string): string => readFileSync(new URL(file, root), "utf8");
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 /** Of every production package. */
 function billOfMaterials(): Bom {
@@ -40,12 +39,7 @@ function billOfMaterials(): Bom {
     writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
     writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...lock, packages }));
     const form = ["--sbom-format=cyclonedx", "--sbom-type=application"];
-    const { status, stdout, stderr } = spawnSync("npm", ["sbom", "--package-lock-only", ...form], {
-      cwd: folder,
-      encoding: "utf8",
-    });
-    if (status !== 0) throw new Error(`npm sbom: ${stderr}`);
-    return JSON.parse(stdout);
+    return JSON.parse(run("npm", ["sbom", "--package-lock-only", ...form], { cwd: folder }));
   } finally {
     rmSync(scratch, { recursive: true });
   }

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadYaml } from "@kubernetes/client-node";
+import { valuesSchema, type Schema } from "../../tools/chart-docs.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
@@ -296,7 +297,7 @@ for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entrie
 }
 
 test("each value of the chart is set by one of these cases, to another value than its own", () => {
-  const schema: Schema = JSON.parse(readFileSync(`${CHART}/values.schema.json`, "utf8"));
+  const schema = valuesSchema();
   const defaults = loadYaml<object>(readFileSync(`${CHART}/values.yaml`, "utf8"));
   const named = pathsOf(schema).filter(
     (path) =>
@@ -310,11 +311,6 @@ test("each value of the chart is set by one of these cases, to another value tha
   assert.deepEqual(named, []);
   assert.ok(pathsOf(schema).length > 70);
 });
-
-type Schema = {
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-};
 
 /** Every value by its path. Flags are those of the program. */
 function pathsOf({ properties = {} }: Schema, before = ""): readonly string[] {

@@ -1,6 +1,5 @@
 // One file per platform that is the program: Node with the bundle in it (a single executable application of
 // Node). V8's compiled code is left out: it saves 10 ms of 90, is of one processor, and is not the same twice.
-import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,12 +34,7 @@ export function packBundle(layer: string, scratch: string): string {
   };
   writeFileSync(join(scratch, "config.json"), JSON.stringify(config));
   // The names in it are relative, so the folder is not in the result.
-  const { status, stderr } = spawnSync(
-    IMAGE_NODE,
-    ["--experimental-sea-config", join(scratch, "config.json")],
-    { cwd: stage, encoding: "utf8" },
-  );
-  if (status !== 0) throw new Error(`the bundle cannot be packed: ${stderr.trim()}`);
+  run(IMAGE_NODE, ["--experimental-sea-config", join(scratch, "config.json")], { cwd: stage });
   return config.output;
 }
 

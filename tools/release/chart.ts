@@ -34,7 +34,7 @@ export function packChart(folder: string, { version, seconds, scratch, say }: Pa
     return;
   }
   const name = `secretcast-${version}.tgz`;
-  run("helm", ["package", "manifests/chart", "--destination", scratch], { PATH: path });
+  run("helm", ["package", "manifests/chart", "--destination", scratch], { env: { PATH: path } });
   run("tar", ["-xzf", join(scratch, name), "-C", scratch]);
   archive(scratch, ["secretcast"], join(folder, name), seconds);
   const metadata = load(readFileSync(join(scratch, "secretcast/Chart.yaml"), "utf8")) as Metadata;

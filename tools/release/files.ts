@@ -7,18 +7,29 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Around = {
+  /** The root of the clone, unless it is given. */
+  readonly cwd?: string;
+  /** Beside what this process has. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+};
 
-/** In the root of the clone; answers with what it printed, and throws what it complained of. */
-export function run(command: string, words: readonly string[], env: Environment = {}): string {
-  const { status, stdout, stderr } = spawnSync(command, words, {
-    cwd: ROOT,
+/** Answers with what the program printed, and throws what it complained of. */
+export function run(
+  command: string,
+  words: readonly string[],
+  { cwd = ROOT, env = {}, input = "" }: Around = {},
+): string {
+  const { status, stdout, stderr, error } = spawnSync(command, words, {
+    cwd,
     encoding: "utf8",
     env: { ...process.env, ...env },
+    input,
     maxBuffer: 64 * 2 ** 20,
   });
-  if (status !== 0) throw new Error(`${command} ${words[0] ?? ""}: ${stderr.trim()}`);
-  return stdout;
+  if (status === 0) return stdout;
+  throw new Error(`${command} ${words[0] ?? ""}: ${error?.message ?? stderr.trim()}`);
 }
 
 /** In hexadecimal digits. */

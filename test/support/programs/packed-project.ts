@@ -48,6 +48,27 @@ export function installPacked(folder: string, ...more: readonly string[]): strin
   return project;
 }
 
+/** As strictly as there is, with `more` or other options. */
+export function configureProject(project: string, more: object): void {
+  const compilerOptions = {
+    target: "es2024",
+    lib: ["es2024"],
+    module: "nodenext",
+    types: ["node"],
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noPropertyAccessFromIndexSignature: true,
+    noImplicitOverride: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+    ...more,
+  };
+  const config = { compilerOptions, include: ["*.ts"] };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
+}
+
 /** Checks the types of a project in which the compiler is installed. */
 export function compileProject(project: string): {
   readonly status: number | null;
