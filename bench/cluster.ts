@@ -25,7 +25,18 @@ export type RealCluster = {
   createNamespaces(names: readonly string[]): Promise<void>;
   /** A source `shared/NAME` with one entry. */
   publish(name: string, to: string, value?: string): Promise<void>;
+  copies(): AsyncIterable<Copy>;
 };
+
+export type Copy = {
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+};
+type Page = {
+  readonly metadata: { readonly continue?: string };
+  readonly items: readonly Copy[];
+};
+const COPIES = "/api/v1/secrets?labelSelector=app.kubernetes.io/managed-by%3Dsecretcast&limit=2000";
 
 /** Starts the control plane; it is stopped when the benchmark has ended. */
 export async function realCluster(how: How, size?: Setup): Promise<RealCluster | undefined> {
@@ -59,7 +70,15 @@ export async function realCluster(how: How, size?: Setup): Promise<RealCluster |
     const metadata = { name, annotations: { "secretcast.io/to": to } };
     await send("POST", "/api/v1/namespaces/shared/secrets", { metadata, stringData: { value } });
   };
-  return { access, http, kubeconfig, send, createNamespaces, publish };
+  async function* copies(): AsyncIterable<Copy> {
+    let next = "";
+    do {
+      const page = (await send("GET", `${COPIES}&continue=${encodeURIComponent(next)}`)) as Page;
+      yield* page.items;
+      next = page.metadata.continue ?? "";
+    } while (next !== "");
+  }
+  return { access, http, kubeconfig, send, createNamespaces, publish, copies };
 }
 
 export const FLAGS = { "source-namespaces": "shared", "log-level": "info" } as const;

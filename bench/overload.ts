@@ -211,7 +211,6 @@ async function proxyBefore(how: How, cluster: RealCluster): Promise<FaultProxy> 
   });
 }
 
-const PAGE = 2000;
 const TOLD_EVERY_MS = 60_000;
 const CALM_MS = 15_000;
 const STALL_LOOK_MS = 50;
@@ -253,27 +252,11 @@ async function writesOnceCurrent(
   return (await writes()) - before;
 }
 
-type Page = {
-  readonly metadata: { readonly continue?: string };
-  readonly items: readonly {
-    readonly metadata: { readonly namespace: string };
-    readonly data?: { readonly value?: string };
-  }[];
-};
-
 const RIGHT = Buffer.from("one").toString("base64");
 
 async function copiesIn(cluster: RealCluster): Promise<number> {
-  const base = `/api/v1/secrets?labelSelector=app.kubernetes.io/managed-by%3Dsecretcast&limit=${PAGE}`;
   let count = 0;
-  let next = "";
-  do {
-    const page = (await cluster.send("GET", `${base}${next}`)) as Page;
-    count += page.items.filter(
-      ({ metadata, data }) => metadata.namespace.startsWith("team-") && data?.value === RIGHT,
-    ).length;
-    const token = page.metadata.continue ?? "";
-    next = token === "" ? "" : `&continue=${encodeURIComponent(token)}`;
-  } while (next !== "");
+  for await (const { metadata, data } of cluster.copies())
+    if (metadata.namespace.startsWith("team-") && data?.["value"] === RIGHT) count++;
   return count;
 }

@@ -11,14 +11,6 @@ const SOURCES = numbered("source", 30);
 const WRITE_EVERY_MS = 50;
 const LOOK_EVERY_MS = 20;
 
-const COPIES = "labelSelector=app.kubernetes.io/managed-by%3Dsecretcast";
-
-type SecretList = {
-  readonly items: readonly {
-    readonly metadata: { readonly namespace: string; readonly name: string };
-    readonly data: Readonly<Record<string, string>>;
-  }[];
-};
 type Outage = { readonly downMs: number; readonly inARow: number; readonly atMostMs: number };
 
 const OUTAGES: readonly Outage[] = [
@@ -103,10 +95,9 @@ async function allHold(
   cluster: RealCluster,
   wanted: ReadonlyMap<string, string>,
 ): Promise<boolean> {
-  const { items } = (await cluster.send("GET", `/api/v1/secrets?${COPIES}`)) as SecretList;
-  const found = new Map(
-    items.map(({ metadata, data }) => [`${metadata.namespace}/${metadata.name}`, data["value"]]),
-  );
+  const found = new Map<string, string | undefined>();
+  for await (const { metadata, data } of cluster.copies())
+    found.set(`${metadata.namespace}/${metadata.name}`, data?.["value"]);
   return Array.from(wanted).every(([name, value]) => {
     const encoded = Buffer.from(value).toString("base64");
     return PLACES.every((namespace) => found.get(`${namespace}/${name}`) === encoded);

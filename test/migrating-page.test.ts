@@ -1,7 +1,7 @@
 // The transcripts of docs/migrating.md, and of a tool's own page, are what the commands print, for each tool
 // on a small cluster as it leaves one. `UPDATE_README=1 npm test -- test/migrating-page.test.ts` writes them anew.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { pluralOf } from "../src/migrate/oldtools/old-objects.ts";
 import { OLD_TOOLS } from "../src/migrate/oldtools/old-tool.ts";
@@ -19,6 +19,7 @@ import { ANNOTATION_NAMES } from "../src/controller/annotations/vocabulary.ts";
 import { VERDICTS } from "../src/controller/model/verdicts.ts";
 import { applied } from "./support/worlds/kubectl-lines.ts";
 import { tableRows } from "./support/documents/markdown.ts";
+import { assertTranscript } from "./support/documents/transcripts.ts";
 import { onAnyMachine, commandLine } from "./support/programs/command-line.ts";
 
 type Tool = (typeof OLD_TOOLS)[number];
@@ -236,18 +237,7 @@ for (const tool of OLD_TOOLS) {
         loaded.customs = applied(loaded.customs, command);
       }
     }
-    const start = `<!-- transcript:${tool}:start -->\n`;
-    const end = `<!-- transcript:${tool}:end -->`;
-    const block = `${start}\n\`\`\`console\n${transcript}\`\`\`\n\n${end}`;
-    const page = pageOf(tool);
-    const text = readFileSync(page, "utf8");
-    const present = text.slice(text.indexOf(start), text.indexOf(end) + end.length);
-    if (process.env["UPDATE_README"])
-      writeFileSync(
-        page,
-        text.replace(present, () => block),
-      );
-    else assert.equal(present, block);
+    assertTranscript(pageOf(tool), `transcript:${tool}`, transcript);
   });
 }
 

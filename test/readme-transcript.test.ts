@@ -1,18 +1,14 @@
 // The README's terminal session is what this test sees: the unmodified kubectl on the sandbox, as the
 // demo starts it. `UPDATE_README=1 npm test -- test/readme-transcript.test.ts` writes it anew.
-import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { eventually } from "./support/time/eventually.ts";
 import { kubectlMissing } from "./support/api-server/kubectl.ts";
+import { assertTranscript } from "./support/documents/transcripts.ts";
 import { startDemo } from "./support/programs/every-command.ts";
 import { folderOf } from "./support/programs/folder.ts";
 
 const README = new URL("../README.md", import.meta.url);
-const START = "<!-- transcript:start -->\n";
-const END = "<!-- transcript:end -->";
-
 const SESSION = [
   "kubectl get secrets --all-namespaces",
   "kubectl create namespace team-d",
@@ -38,10 +34,7 @@ test("the README's transcript is what kubectl shows on the sandbox", async (t) =
       : run(line);
     transcript += `$ ${line}\n${steady(output)}`;
   }
-  const block = `${START}\n\`\`\`console\n${transcript}\`\`\`\n\n${END}`;
-  const text = readFileSync(README, "utf8");
-  if (process.env["UPDATE_README"]) writeFileSync(README, replaceBlock(text, block));
-  assert.equal(blockOf(readFileSync(README, "utf8")), block);
+  assertTranscript(README, "transcript", transcript);
 });
 
 /** Without what differs from run to run, the age, and from one kubectl to the next. */
@@ -49,12 +42,4 @@ function steady(output: string): string {
   return output
     .replaceAll(/ \d+s *$/gm, " 1s")
     .replaceAll(/ deleted from \S+ namespace$/gm, " deleted");
-}
-
-function blockOf(text: string): string {
-  return text.slice(text.indexOf(START), text.indexOf(END) + END.length);
-}
-
-function replaceBlock(text: string, block: string): string {
-  return text.replace(blockOf(text), () => block);
 }
