@@ -1,9 +1,8 @@
 // Prints the ids of test/kube/README.md beside the tests that passed for them, and fails when an id
-// that is listed as tested has no passing test, or when a test that carries an id fails. Runs those
-// tests, or reads what `TEST_RESULTS=FILE npm test` left in FILE: npm run ids -- FILE.
-import { globSync, readFileSync } from "node:fs";
-import { run } from "node:test";
-import { wordsOf } from "./words.ts";
+// that is listed as tested has no passing test, or when a test fails. FILE is what
+// `TEST_RESULTS=FILE npm test` left: npm run ids -- FILE.
+import { readFileSync } from "node:fs";
+import { refuse, wordsOf } from "./words.ts";
 
 const LIST = "test/kube/README.md";
 const ID = /\b[A-Z]{1,2}-?\d+\b/g;
@@ -40,29 +39,6 @@ function idsAtStart(text: string): string[] {
 
 function trim(text: string): string {
   return text.trim();
-}
-
-/** The files with a test whose name begins with one of these ids. */
-function testFiles(ids: ReadonlySet<string>): string[] {
-  const named = (file: string): boolean =>
-    readFileSync(file, "utf8")
-      .split(/["'`]/)
-      .some((text) => idsAtStart(text).some((id) => ids.has(id)));
-  const files = globSync("test/**/*.test.ts", { exclude: ["test/cluster/**"] });
-  return files.filter(named).toSorted();
-}
-
-async function runTests(files: string[]): Promise<Results> {
-  const passed = new Map<string, string[]>();
-  const failed: string[] = [];
-  const stream = run({ files, concurrency: true });
-  stream.on("test:fail", ({ name }) => void failed.push(name));
-  stream.on("test:pass", ({ name, skip, todo }) => {
-    if (skip !== undefined || todo !== undefined) return;
-    for (const id of idsAtStart(name)) passed.set(id, [...(passed.get(id) ?? []), name]);
-  });
-  for await (const _ of stream);
-  return { passed, failed };
 }
 
 function readResults(file: string): Results {
@@ -111,12 +87,10 @@ function print(line: string): void {
 
 const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
 const [file] = positionals;
+if (file === undefined)
+  refuse(import.meta.filename, "give the file that TEST_RESULTS=FILE npm test wrote");
 const rows = readRows(readFileSync(LIST, "utf8"));
-const results =
-  file === undefined
-    ? await runTests(testFiles(new Set(rows.flatMap((row) => row.ids))))
-    : readResults(file);
-const problems = report(rows, results);
+const problems = report(rows, readResults(file));
 const tested = rows.filter((row) => row.ids.length > 0).length;
 print(`\n${rows.length} rows: ${tested} tested, ${rows.length - tested} with a reason`);
 for (const problem of problems) process.stderr.write(`${problem}\n`);

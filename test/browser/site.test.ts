@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { extname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { serve } from "../support/api-server/http-server.ts";
 import { Chromium, noBrowser } from "../support/browser/browser.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -27,21 +27,13 @@ function noGenerator(): string | false {
   return status === 0 ? false : "no site: its generator could not be fetched by npm";
 }
 
-async function serve(t: TestContext): Promise<string> {
-  const server = createServer(({ url = "/" }, response) => {
-    const path = join(SITE, decodeURIComponent(new URL(url, "http://x").pathname));
-    const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "index.html") : path;
-    if (!file.startsWith(SITE) || !existsSync(file)) return response.writeHead(404).end();
-    const type = TYPES[extname(file)] ?? "application/octet-stream";
-    return response.writeHead(200, { "content-type": type }).end(readFileSync(file));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const answer: RequestListener = ({ url = "/" }, response) => {
+  const path = join(SITE, decodeURIComponent(new URL(url, "http://x").pathname));
+  const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "index.html") : path;
+  if (!file.startsWith(SITE) || !existsSync(file)) return response.writeHead(404).end();
+  const type = TYPES[extname(file)] ?? "application/octet-stream";
+  return response.writeHead(200, { "content-type": type }).end(readFileSync(file));
+};
 
 test("the documentation builds as a site without a dead link, and its search works offline", async (t) => {
   const missing = noGenerator();
@@ -51,7 +43,7 @@ test("the documentation builds as a site without a dead link, and its search wor
   if (noBrowser !== false) return t.skip(noBrowser);
   const chromium = await Chromium.start();
   t.after(() => chromium.close());
-  const { page, complaints } = await chromium.open(await serve(t));
+  const { page, complaints } = await chromium.open((await serve(t, answer)).url);
   await page.getByRole("button", { name: "Search" }).click();
   await page.getByRole("searchbox").or(page.locator("#localsearch-input")).fill("delete-hold");
   const first = page.locator("#localsearch-list a.result").first();
