@@ -24,6 +24,7 @@ import { missingOf } from "./release/owner-values.ts";
 import { filesBelow, fillPage, notesOf, writeSums } from "./release/page.ts";
 import { provenanceOf } from "./release/provenance.ts";
 import { buildPublishedImage } from "./release/published-image.ts";
+import { billOfMaterials, ofBundle, type Bom } from "./sbom.ts";
 import { wordsOf } from "./words.ts";
 
 const say = (line: string): void => void process.stderr.write(`release: ${line}\n`);
@@ -50,12 +51,13 @@ async function release(out: string, { registry, image, executables }: Made): Pro
   try {
     packChart(join(out, "chart"), { version, seconds, scratch, say });
     run("npm", ["pack", "--silent", "--pack-destination", join(out, "npm")]);
-    writeFileSync(join(out, "npm", "sbom.json"), bill([], seconds));
+    const bom = billOfMaterials();
+    writeFileSync(join(out, "npm", "sbom.json"), bill(bom, seconds));
     const [layer, maps] = [join(scratch, "layer"), join(scratch, "maps")];
     await bundleInto(layer, maps);
     archive(maps, ["."], join(out, "image", `source-maps-${version}.tgz`), seconds);
-    const packages = join(maps, "packages.json");
-    writeFileSync(join(out, "image", "sbom.json"), bill(["--", packages], seconds));
+    const bundled = ofBundle(bom, JSON.parse(readFileSync(join(maps, "packages.json"), "utf8")));
+    writeFileSync(join(out, "image", "sbom.json"), bill(bundled, seconds));
     const made = { layer, version, seconds, scratch, given: executables };
     const packed = packExecutables(join(out, "executables"), registry !== undefined, made);
     writeFileSync(join(out, ".krew.yaml"), krewManifest(manifest, packed));
@@ -128,11 +130,11 @@ function appliedYaml(): { readonly yaml: string; readonly named: RegExp } {
 }
 
 /** npm writes a serial number and the time into it: these follow from its content and the commit. */
-function bill(words: readonly string[], seconds: number): string {
-  const bom = JSON.parse(run("npm", ["run", "--silent", "sbom", ...words]));
-  delete bom.serialNumber;
-  bom.metadata.timestamp = new Date(seconds * 1000).toISOString();
-  return `${JSON.stringify(bom, null, 2)}\n`;
+function bill(of: Bom, seconds: number): string {
+  const { serialNumber: _, ...bom } = of;
+  const timestamp = new Date(seconds * 1000).toISOString();
+  const metadata = { ...bom.metadata, timestamp };
+  return `${JSON.stringify({ ...bom, metadata }, null, 2)}\n`;
 }
 
 type Words = typeof values;

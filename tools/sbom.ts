@@ -12,7 +12,8 @@ import { wordsOf } from "./words.ts";
 
 type Locked = { readonly dev?: boolean; readonly link?: boolean; devDependencies?: unknown };
 type Component = { readonly "bom-ref": string; readonly name: string; readonly version: string };
-type Bom = {
+export type Bom = {
+  readonly serialNumber?: string;
   readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
@@ -21,7 +22,7 @@ type Bom = {
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 /** Of every production package. */
-function billOfMaterials(): Bom {
+export function billOfMaterials(): Bom {
   const { devDependencies: _, ...manifest }: Record<string, unknown> = JSON.parse(
     read("package.json"),
   );
@@ -46,7 +47,7 @@ function billOfMaterials(): Bom {
 }
 
 /** Without the packages of which the bundle holds no code. */
-function ofBundle(bom: Bom, bundled: readonly BundledPackage[]): Bom {
+export function ofBundle(bom: Bom, bundled: readonly BundledPackage[]): Bom {
   const held = new Set(bundled.map(({ name, version }) => `${name}@${version}`));
   const components = bom.components.filter(({ name, version }) => held.has(`${name}@${version}`));
   const found = new Set(components.map(({ name, version }) => `${name}@${version}`));
@@ -63,8 +64,10 @@ function ofBundle(bom: Bom, bundled: readonly BundledPackage[]): Bom {
   return { ...bom, components, dependencies };
 }
 
-const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
-const [list] = positionals;
-const bom = billOfMaterials();
-const shown = list === undefined ? bom : ofBundle(bom, JSON.parse(readFileSync(list, "utf8")));
-process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+if (import.meta.main) {
+  const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
+  const [list] = positionals;
+  const bom = billOfMaterials();
+  const shown = list === undefined ? bom : ofBundle(bom, JSON.parse(readFileSync(list, "utf8")));
+  process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+}
