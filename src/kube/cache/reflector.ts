@@ -41,20 +41,16 @@ export class Reflector<T> {
     this.#disconnection = new Disconnection(clock);
   }
 
-  /** Monotonic time at which the server was last heard from. Initially the time of the constructor. */
+  // The informer has these getters too, and says what they mean.
+
   get lastActivityMs(): number {
     return this.#lastActivity;
   }
 
-  /**
-   * Monotonic time at which the server was last heard from or the last attempt was due, whichever is later. It
-   * stays recent through any outage and becomes old only when the loop itself is stuck.
-   */
   get lastSignOfLifeMs(): number {
     return Math.max(this.#lastActivity, this.#lastAttempt);
   }
 
-  /** The server's history is not the one that was followed. Lists everything again. */
   relist(): void {
     this.#single?.listAgain();
     if (this.#version === undefined) return;
@@ -62,7 +58,6 @@ export class Reflector<T> {
     else this.#version = undefined;
   }
 
-  /** See SingleReads. */
   readSoon(): void {
     this.#single?.readSoon();
   }
@@ -71,15 +66,10 @@ export class Reflector<T> {
     return this.#reconnect.access;
   }
 
-  /** Monotonic time of the next attempt, while the reflector waits for it. */
   get scheduledReconnect(): number | undefined {
     return this.#reconnectAt;
   }
 
-  /**
-   * Monotonic time since which no watch has been open from a known version. Undefined while one is open. A list
-   * in progress, including the first one, counts as disconnected until it is complete.
-   */
   get disconnectedSinceMs(): number | undefined {
     return this.#disconnection.sinceMs;
   }

@@ -91,13 +91,12 @@ export class EventRecorder {
     this.#clock = clock;
     this.#reporter = reporter;
     this.#onDrop = onDrop;
-    const size = queueSize === undefined ? {} : { queueSize };
     this.#writer = new EventWriter({
       client,
       clock,
       onDrop: (reason, error, write) => this.#dropped(reason, error, write),
       reachability,
-      ...size,
+      queueSize,
     });
     this.#idle = new TimerQueue(clock, (series) => this.#finish(series));
     this.#filling = new TimerQueue(clock, ({ key }) => this.#allowances.delete(key));

@@ -34,7 +34,7 @@ export type EventWriterOptions = {
   readonly clock: Clock;
   readonly reachability?: Reachability | undefined;
   /** Maximum queued Events of each type. 1000 as in client-go. */
-  readonly queueSize?: number;
+  readonly queueSize?: number | undefined;
   readonly onDrop: (reason: DropReason, error: unknown, write: EventWrite) => void;
 };
 

@@ -57,10 +57,7 @@ export function connectCluster(options: ConnectOptions): ClusterConnection {
   const config = loadKubeConfig(choose(options));
   const reachability = new Reachability(clock);
   const shared = { clock, userAgent, reachability };
-  const client = createClient(config, {
-    ...shared,
-    ...(connections !== undefined && { connections }),
-  });
+  const client = createClient(config, { ...shared, connections });
   const leases: ApiClient[] = [];
   return {
     client,

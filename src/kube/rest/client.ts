@@ -26,7 +26,7 @@ export type ClientOptions = {
   readonly clock: Clock;
   readonly userAgent: string;
   /** Maximum connections for requests. 32 when absent. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
   /**
    * For the Lease: a renewal is tiny, and one that is delayed beyond the renew deadline ends the leadership.
    */
