@@ -130,55 +130,43 @@ test("an exec plugin named by a path is beside the file, one without is left to 
 
 test("each wrong kubeconfig is one clear line that names the file and quotes no credential", (t) => {
   const config = (text: string): string => TWO.replace(/current-context.*/, text);
-  const cases: readonly (readonly [string | undefined, string | undefined, RegExp])[] = [
-    [undefined, undefined, /^kubeconfig ".*none" does not exist$/],
-    ["a: [b", undefined, /^kubeconfig ".*" is not YAML: .*$/],
-    ["token: {secret-token\n  x: *secret-token", undefined, /^kubeconfig ".*" is not YAML: .*$/],
-    [
-      "token: *secret-token",
-      undefined,
-      /^kubeconfig ".*" is not YAML: unidentified alias \(1:9\)$/,
-    ],
-    [
-      "token: !secret-token",
-      undefined,
-      /^kubeconfig ".*" is not YAML: unknown scalar tag \(1:8\)$/,
-    ],
+  const cases: readonly (readonly [string | undefined, RegExp, string?])[] = [
+    [undefined, /^kubeconfig ".*none" does not exist$/],
+    ["a: [b", /^kubeconfig ".*" is not YAML: .*$/],
+    ["token: {secret-token\n  x: *secret-token", /^kubeconfig ".*" is not YAML: .*$/],
+    ["token: *secret-token", /^kubeconfig ".*" is not YAML: unidentified alias \(1:9\)$/],
+    ["token: !secret-token", /^kubeconfig ".*" is not YAML: unknown scalar tag \(1:8\)$/],
     [
       "a: b\ntoken: !secret-token%",
-      undefined,
       /is not YAML: tag name cannot contain such characters \(2:\d+\)$/,
     ],
-    ["", undefined, /^kubeconfig ".*" has no current-context; name one with --context$/],
-    ["- a", undefined, /^kubeconfig ".*" holds no configuration$/],
-    ["clusters: [{}]", undefined, /^kubeconfig ".*" is not valid: clusters\[0\].name is missing$/],
-    ["clusters: {}", undefined, /^kubeconfig ".*" is not valid: clusters is no list$/],
-    ["users: [null]", undefined, /^kubeconfig ".*" is not valid: users\[0\] is no mapping$/],
+    ["", /^kubeconfig ".*" has no current-context; name one with --context$/],
+    ["- a", /^kubeconfig ".*" holds no configuration$/],
+    ["clusters: [{}]", /^kubeconfig ".*" is not valid: clusters\[0\].name is missing$/],
+    ["clusters: {}", /^kubeconfig ".*" is not valid: clusters is no list$/],
+    ["users: [null]", /^kubeconfig ".*" is not valid: users\[0\] is no mapping$/],
     [
       "users: [{ name: u, user: { password: 1234 } }]",
-      undefined,
       /is not valid: users\[0\].user.password is no text; put it in quotes$/,
     ],
     [
       TWO.replace("ca.crt", "ca.crt, insecure-skip-tls-verify: 1"),
-      undefined,
       /is not valid: clusters\[0\].cluster.insecure-skip-tls-verify is neither true nor false$/,
     ],
-    [TWO, "third", /has no context "third"; it has "first", "second", "no-cluster", "no-user"$/],
-    [config(""), undefined, /has no current-context; name one with --context$/],
-    [TWO, "no-cluster", /^context "no-cluster" of .* names cluster "c9", which is not there$/],
-    [TWO, "no-user", /^context "no-user" of .* names user "u9", which is not there$/],
-    [TWO.replace("https://one", "one"), undefined, /server "one:6443", which is no http\(s\) URL$/],
+    [TWO, /has no context "third"; it has "first", "second", "no-cluster", "no-user"$/, "third"],
+    [config(""), /has no current-context; name one with --context$/],
+    [TWO, /^context "no-cluster" of .* names cluster "c9", which is not there$/, "no-cluster"],
+    [TWO, /^context "no-user" of .* names user "u9", which is not there$/, "no-user"],
+    [TWO.replace("https://one", "one"), /server "one:6443", which is no http\(s\) URL$/],
     ...["", "http://", "ftp://"].map(
       (scheme) =>
         [
           TWO.replace("https://one:6443", `${scheme}jane:secret-token@one:99999`),
-          undefined,
           new RegExp(`server "${scheme}…@one:99999", which is no http\\(s\\) URL$`),
         ] as const,
     ),
   ];
-  for (const [text, context, message] of cases) {
+  for (const [text, message, context] of cases) {
     const kubeconfig = text === undefined ? join(folderOf(t), "none") : written(t, text);
     assert.throws(
       () => loadKubeConfig({ kubeconfig, context }),

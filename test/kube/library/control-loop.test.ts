@@ -50,12 +50,21 @@ function play(sync: Sync, options: Partial<ControlLoopOptions<string>> = {}) {
     ...options,
   });
   running.catch(() => undefined);
-  return { clock, queue, caches, stop, failures, running };
+  /** Fills the caches, and adds the key "a". */
+  const begin = (): void => {
+    for (const cache of caches) cache.fill();
+    queue.add("a");
+  };
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { clock, queue, caches, stop, failures, running, begin, end };
 }
 
 test("CL-03 no key is synced before every cache is filled", async () => {
   const synced: string[] = [];
-  const { queue, caches, stop, running } = play(async (key) => void synced.push(key));
+  const { queue, caches, end } = play(async (key) => void synced.push(key));
   queue.add("a");
   caches[0]?.fill();
   await settle();
@@ -63,8 +72,7 @@ test("CL-03 no key is synced before every cache is filled", async () => {
   caches[1]?.fill();
   await settle();
   assert.deepEqual(synced, ["a"]);
-  stop.abort();
-  await running;
+  await end();
   for (const cache of caches) assert.deepEqual(cache.calls, ["start", "stop"]);
 });
 
@@ -77,20 +85,18 @@ test("CL-03 caches that do not fill in time are an error that counts them", asyn
 });
 
 test("CL-03 an end before the caches are filled is no error", async () => {
-  const { stop, running } = play(async () => undefined);
-  stop.abort();
-  await running;
+  const { end } = play(async () => undefined);
+  await end();
 });
 
 test("CL-07 CL-06 a sync that fails is tried again, later each time, and a success forgets", async () => {
   let failing = 3;
   const at: number[] = [];
-  const { clock, queue, caches, stop, failures, running } = play(async () => {
+  const { clock, queue, failures, begin, end } = play(async () => {
     at.push(clock.monotonic());
     if (failing-- > 0) throw new Error("no");
   });
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   await clock.advance(1000);
   assert.deepEqual(at, [0, 5, 15, 35]);
   assert.deepEqual(
@@ -102,22 +108,20 @@ test("CL-07 CL-06 a sync that fails is tried again, later each time, and a succe
     ],
   );
   assert.equal(queue.numRequeues("a"), 0);
-  stop.abort();
-  await running;
+  await end();
   assert.equal(clock.timers, 0);
 });
 
 test("CL-08 with maxRetries a key is dropped after so many, until it is added again", async () => {
   let runs = 0;
-  const { clock, queue, caches, stop, failures, running } = play(
+  const { clock, queue, failures, begin, end } = play(
     async () => {
       runs++;
       throw new Error("no");
     },
     { maxRetries: 2 },
   );
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   await clock.advance(60_000);
   assert.equal(runs, 3);
   assert.deepEqual(
@@ -127,27 +131,24 @@ test("CL-08 with maxRetries a key is dropped after so many, until it is added ag
   queue.add("a");
   await clock.advance(60_000);
   assert.equal(runs, 6);
-  stop.abort();
-  await running;
+  await end();
 });
 
 test("CL-12 a sync that asks for it is run again after its time", async () => {
   const at: number[] = [];
-  const { clock, queue, caches, stop, running } = play(async () => {
+  const { clock, begin, end } = play(async () => {
     at.push(clock.monotonic());
     return { requeueAfterMs: 400 };
   });
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   await clock.advance(1000);
   assert.deepEqual(at, [0, 400, 800]);
-  stop.abort();
-  await running;
+  await end();
 });
 
 test("CL-15 a sync that takes too long is told by its signal, and tried again", async () => {
   let runs = 0;
-  const { clock, queue, caches, stop, failures, running } = play(
+  const { clock, failures, begin, end } = play(
     (_, signal) =>
       new Promise((resolve, reject) => {
         if (runs++ > 0) resolve();
@@ -155,27 +156,24 @@ test("CL-15 a sync that takes too long is told by its signal, and tried again", 
       }),
     { syncTimeoutMs: 500 },
   );
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   await clock.advance(499);
   assert.equal(failures.length, 0);
   await clock.advance(1000);
   assert.equal(failures.length, 1);
   assert.equal(runs, 2);
-  stop.abort();
-  await running;
+  await end();
   assert.equal(clock.timers, 0);
 });
 
 test("CL-20 CL-23 the end waits for the sync that runs, and starts no other", async () => {
   const finish = Promise.withResolvers<void>();
   const synced: string[] = [];
-  const { queue, caches, stop, running } = play(async (key) => {
+  const { queue, caches, stop, running, begin } = play(async (key) => {
     synced.push(key);
     await finish.promise;
   });
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   queue.add("b");
   await settle();
   stop.abort();
@@ -187,11 +185,10 @@ test("CL-20 CL-23 the end waits for the sync that runs, and starts no other", as
 });
 
 test("CL-23 a sync that ignores its end is an error once the grace is over", async () => {
-  const { clock, queue, caches, stop, running } = play(() => new Promise(() => undefined), {
+  const { clock, stop, running, begin } = play(() => new Promise(() => undefined), {
     graceMs: 2000,
   });
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   await settle();
   stop.abort();
   await clock.advance(2000);
@@ -213,9 +210,8 @@ test("CL-24 CL-25 caches fill on every replica, only the leader syncs, a lost le
       return "lost";
     },
   };
-  const { queue, caches, running } = play(async (key) => void synced.push(key), { elector });
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  const { running, begin } = play(async (key) => void synced.push(key), { elector });
+  begin();
   await settle();
   assert.deepEqual(synced, []);
   lead.resolve();
@@ -226,7 +222,7 @@ test("CL-24 CL-25 caches fill on every replica, only the leader syncs, a lost le
 });
 
 test("CL-27 an onFailure that throws ends the loop with its error", async () => {
-  const { queue, caches, running } = play(
+  const { caches, running, begin } = play(
     async () => {
       throw new Error("sync");
     },
@@ -236,8 +232,7 @@ test("CL-27 an onFailure that throws ends the loop with its error", async () => 
       },
     },
   );
-  for (const cache of caches) cache.fill();
-  queue.add("a");
+  begin();
   await assert.rejects(running, { message: "the caller's own" });
   for (const cache of caches) assert.deepEqual(cache.calls, ["start", "stop"]);
 });

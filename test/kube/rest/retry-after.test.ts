@@ -57,20 +57,6 @@ test("refusals hold back nobody while anything is taken", async () => {
   assert.equal(clock.timers, 0);
 });
 
-test("a turn comes when the pause is over and not before", async () => {
-  const { clock, throttle, pause, patience, turn } = open();
-  pause(3000);
-  const early = turn(patience(30_000));
-  await clock.advance(1000);
-  const late = turn(patience(30_000));
-  await clock.advance(1999);
-  assert.deepEqual([early.result(), late.result()], ["waiting", "waiting"]);
-  await clock.advance(1);
-  assert.deepEqual([early.result(), late.result()], [3000, 3000]);
-  assert.equal(throttle.leftMs, 0);
-  assert.equal(clock.timers, 0);
-});
-
 test("of several pauses the one that ends last counts, also for those who wait already", async () => {
   const { clock, throttle, pause, patience, turn } = open();
   pause(2000);
