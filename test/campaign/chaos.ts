@@ -5,7 +5,7 @@ import { drawn, LONGEST_SCRIPT } from "./scripts/draw.ts";
 import type { FailedSeed } from "./scripts/failed-seeds.ts";
 import type { Script } from "./scripts/script.ts";
 import { shrink } from "./scripts/shrink.ts";
-import { play } from "./stages/stage.ts";
+import { play, type Played } from "./stages/stage.ts";
 
 /** So that of a run that is cut off it is known how far it came. */
 const TELLS_EVERY_MS = 60_000;
@@ -28,8 +28,6 @@ export type ChaosStage = {
   readonly shrinksMostMs: number;
   readonly play: (script: Script) => Promise<Played>;
 };
-/** What was wrong, and how many writes were carried out for the controller. */
-export type Played = { readonly wrong: readonly string[]; readonly writes: number };
 export const IN_MEMORY: ChaosStage = {
   flags: "",
   shortest: 1,

@@ -11,7 +11,7 @@ import {
   type Resource,
 } from "../../../src/kube/rest/resource.ts";
 import { NAMESPACES, TENANT, type Step } from "../../support/planner/history.ts";
-import type { UserStep } from "../scripts/script.ts";
+import type { Place, UserStep } from "../scripts/script.ts";
 import type { Raw, Texts } from "../model/raw.ts";
 import { isOurs } from "../model/standing.ts";
 
@@ -40,7 +40,6 @@ const LABELS = {
 const NOTES = { "example.com/note": "n", "argocd.argoproj.io/sync-wave": "1", plain: "p" };
 
 type Body = Readonly<Record<string, unknown>>;
-type Place = { readonly namespace: string; readonly name: string };
 
 export class Actors {
   readonly #client: ApiClient;

@@ -133,8 +133,7 @@ export class Neighbours {
     const isThere = (name: string): boolean => this.#at(namespace, name) !== undefined;
     // A copy whose end was asked for just before may still go after it: nobody could say which is right.
     if (back !== undefined && names.some(isThere)) return;
-    const places = new Set(names.map((name) => `${namespace}/${name}`));
-    expectations.forget((place) => places.has(place));
+    for (const name of names) expectations.take(`${namespace}/${name}`);
     const accept = back === undefined ? "false" : this.#accepts(namespace);
     const body = { metadata: { annotations: { "secretcast.io/accept": accept } } };
     await merge(admin, `/api/v1/namespaces/${namespace}`, body);
@@ -156,8 +155,7 @@ export class Neighbours {
       return;
     }
     this.#temporary = undefined;
-    const places = new Set(LASTING.map((namespace) => `${namespace}/${name}`));
-    expectations.forget((place) => places.has(place));
+    for (const namespace of LASTING) expectations.take(`${namespace}/${name}`);
     await platform.remove(name);
     for (const namespace of LASTING) this.#expectEnd(namespace, name, graceMs);
   }
@@ -221,7 +219,7 @@ export class Neighbours {
 
   async #leave(namespace: string): Promise<void> {
     const { expectations, admin } = this.#parts;
-    expectations.forget((place) => place.startsWith(`${namespace}/`));
+    expectations.forget(namespace);
     this.#own.delete(namespace);
     this.#watches.get(namespace)?.stop.abort();
     this.#watches.delete(namespace);

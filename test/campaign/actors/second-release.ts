@@ -1,17 +1,13 @@
 // A second installation beside the one that is judged: another release, with a source namespace, a source
 // list and a Lease of its own. No source of this world is one of its own, so whatever it writes is wrong.
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import type { Clock } from "../../../src/kube/time/clock.ts";
 import { SECOND_NAMESPACE, tellsValue, type Actors } from "./actors.ts";
+import type { DeploymentOptions } from "../controllers/deployment.ts";
 import { Replica } from "../controllers/replica.ts";
 import { changesNoObject } from "../judges/write-judge.ts";
 import type { Texts } from "../model/raw.ts";
 
-export type SecondReleaseOptions = {
-  readonly server: ApiClient;
-  readonly clock: Clock;
+export type SecondReleaseOptions = Pick<DeploymentOptions, "server" | "clock" | "onWrong"> & {
   readonly actors: Actors;
-  readonly onWrong: (what: string) => void;
 };
 
 export class SecondRelease {

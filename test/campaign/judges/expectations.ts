@@ -85,23 +85,23 @@ export class Expectations {
     // Places that change at about the same time are one change.
     if (sinceMs - this.#lastMs > SAME_CHANGE_MS) this.#turn++;
     this.#lastMs = sinceMs;
-    const turn = this.#turn;
-    const one = {
+    this.#expected.set(place, {
       digest,
       change,
-      turn,
+      turn: this.#turn,
       sinceMs,
       graceMs,
       pending: true,
       told: false,
       inHand: false,
-    };
-    this.#expected.set(place, one);
+    });
     this.seen(place, present);
   }
 
-  forget(isForgotten: (place: string) => boolean): void {
-    for (const place of this.#expected.keys()) if (isForgotten(place)) this.#expected.delete(place);
+  /** Of a namespace that is being deleted nothing is expected. */
+  forget(namespace: string): void {
+    for (const place of this.#expected.keys())
+      if (place.startsWith(`${namespace}/`)) this.#expected.delete(place);
   }
 
   /** What is there now. */

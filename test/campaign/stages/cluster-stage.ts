@@ -11,13 +11,14 @@ import { compact } from "../../support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, LIST_SLOT, OWN_NAMESPACE } from "../actors/actors.ts";
-import type { ChaosStage, Played } from "../chaos.ts";
+import type { ChaosStage } from "../chaos.ts";
 import type { Deployment } from "../controllers/deployment.ts";
 import { isHeld } from "../model/raw.ts";
 import type { Script } from "../scripts/script.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
 import { Slots } from "../judges/slots.ts";
 import { Cast, type ServerStep } from "./cast.ts";
+import type { Played } from "./stage.ts";
 
 const GRACE_MS = 1000;
 const HOLD_MS = 2000;

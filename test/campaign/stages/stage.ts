@@ -36,11 +36,10 @@ const LONGEST_OF_SEVERAL_MS = 60_000;
 
 const LEASE_PLACE = `${OWN_NAMESPACE}/secretcast`;
 
-export type Verdict = {
-  /** Empty: nothing was. */
-  readonly wrong: readonly string[];
-  /** Writes that were carried out for the controller. */
-  readonly writes: number;
+/** What was wrong, and how many writes were carried out for the controller. */
+export type Played = { readonly wrong: readonly string[]; readonly writes: number };
+
+export type Verdict = Played & {
   /** Requests that the controller sent. */
   readonly requests: number;
   /** The Secrets at the end, by NAMESPACE/NAME. */
