@@ -15,8 +15,10 @@ import {
 } from "../oldtools/patterns/old-patterns.ts";
 
 const LIMIT_MS = 1000;
-/** The factor of the limit for a process that gets little of the processor. */
-const LONGEST = 10;
+/** The factor of the limit after which a process that gets little of the processor is not waited for. */
+const LONGEST = 8;
+/** The part of the limit that a process uses which gets all of the processor. */
+const ALMOST = 0.9;
 
 export async function matchPatterns(
   uses: readonly PatternUse[],
@@ -71,18 +73,18 @@ createContext(scope);
 function within(
   limitMs: number,
   run: () => readonly string[],
-  longest = LONGEST * limitMs,
+  timeout = limitMs,
 ): readonly string[] | undefined {
   let result: readonly string[] | undefined;
   scope.run = () => void (result = run());
   const spent = spentMs();
   try {
-    CALL.runInContext(scope, { timeout: limitMs });
+    CALL.runInContext(scope, { timeout });
   } catch (error) {
     if (fields(error)["code"] !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
     // On a busy machine a pattern that needs little waits long.
-    const isBusy = limitMs < longest && spentMs() - spent < limitMs / 2;
-    return isBusy ? within(longest, run, longest) : undefined;
+    const isBusy = spentMs() - spent < ALMOST * limitMs && timeout < LONGEST * limitMs;
+    return isBusy ? within(limitMs, run, 2 * timeout) : undefined;
   }
   return result;
 }
