@@ -3,11 +3,13 @@
 // that names another account does not limit this one, or refuses its writes.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import { resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import type { Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn, recordsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
+import { listPage } from "../../inspect/requests/get.ts";
+import { orRefusal } from "../../inspect/requests/refusal.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
-import type { CheckFinding } from "./finding.ts";
+import { finding, type CheckFinding } from "./finding.ts";
 
 const GROUP = { group: "admissionregistration.k8s.io", version: "v1" } as const;
 const VALIDATING: Resource = {
@@ -108,42 +110,25 @@ async function policies(
   resource: Resource,
   signal: AbortSignal,
 ): Promise<Shown> {
-  try {
-    const list = await client.request<unknown>({
-      method: "GET",
-      path: resourcePath(resource),
-      query: { labelSelector: "app.kubernetes.io/name", limit: MOST },
-      what: `list ${resource.plural}`,
-      signal,
-    });
-    const items = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
-    return { policies: items.flatMap((item: unknown) => policyOf(item)) };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.kind === "notFound")
-      return { why: `this API server has no ${resource.kind}`, served: false };
-    if (error.kind === "forbidden") return { why: causeOf(error).text, served: true };
-    throw error;
-  }
+  const what = `list ${resource.plural}`;
+  const query = { labelSelector: "app.kubernetes.io/name", limit: MOST };
+  const found = await orRefusal(listPage(client, resource, undefined, { query, what, signal }));
+  if (!(found instanceof ApiError)) return { policies: found.flatMap(policyOf) };
+  return found.kind === "notFound"
+    ? { why: `this API server has no ${resource.kind}`, served: false }
+    : { why: causeOf(found).text, served: true };
 }
 
-function policyOf(item: unknown): readonly Policy[] {
-  const metadata = isRecord(item) && isRecord(item["metadata"]) ? item["metadata"] : {};
-  const labels = isRecord(metadata["labels"]) ? metadata["labels"] : {};
-  const { name } = metadata;
-  const version = labels[VERSION_LABEL];
+function policyOf({ metadata, spec }: AnswerFields): readonly Policy[] {
+  const { name, labels } = fieldsIn(metadata);
   if (typeof name !== "string") return [];
-  const spec = isRecord(item) && isRecord(item["spec"]) ? item["spec"] : {};
-  const list = Array.isArray(spec["matchConditions"]) ? spec["matchConditions"] : [];
-  const conditions: readonly unknown[] = list;
-  const texts = (key: string): readonly string[] =>
-    conditions.map((one) => (isRecord(one) ? stringOf(one[key]) : ""));
+  const conditions = recordsIn(fieldsIn(spec)["matchConditions"]);
   return [
     {
       name,
-      version: stringOf(version),
-      conditions: texts("name"),
-      judged: texts("expression").join("\n"),
+      version: stringOf(fieldsIn(labels)[VERSION_LABEL]),
+      conditions: conditions.map((one) => stringOf(one["name"])),
+      judged: conditions.map(({ expression }) => stringOf(expression)).join("\n"),
     },
   ];
 }
@@ -165,12 +150,8 @@ function findingOf(
   const absent = isNeeded ? "warning" : "ok";
   if ("why" in shown) {
     const says = `${shown.served ? "it could not be seen" : "not installed"}: ${shown.why}`;
-    return {
-      ...about,
-      state: shown.served ? "unknown" : absent,
-      says: isNeeded ? `${says}; without it, ${without}` : says,
-      advice: undefined,
-    };
+    const state = shown.served ? "unknown" : absent;
+    return finding(about, state, isNeeded ? `${says}; without it, ${without}` : says);
   }
   const found = shown.policies.filter(
     (policy) =>
@@ -179,36 +160,19 @@ function findingOf(
   );
   const [first] = found;
   if (!first)
-    return {
-      ...about,
-      state: absent,
-      says: `not installed: ${without}`,
-      advice: isNeeded ? install : undefined,
-    };
+    return finding(about, absent, `not installed: ${without}`, isNeeded ? install : undefined);
   const others = account === undefined ? [] : found.filter((policy) => !names(policy, account));
   const [another] = others;
-  if (unnamed && another && (unnamed.by === "any" || others.length === found.length))
-    return {
-      ...about,
-      state: "warning",
-      says: `${another.name} does not name ${account}: ${unnamed.says ?? without}`,
-      advice: `write ${account} into its matchConditions by a patch of your overlay, or use the chart`,
-    };
+  if (unnamed && another && (unnamed.by === "any" || others.length === found.length)) {
+    const says = `${another.name} does not name ${account}: ${unnamed.says ?? without}`;
+    const advice = `write ${account} into its matchConditions by a patch of your overlay, or use the chart`;
+    return finding(about, "warning", says, advice);
+  }
   const other = found.find((policy) => policy.version !== version);
-  if (!other)
-    return {
-      ...about,
-      state: "ok",
-      says: `${first.name} is of this version, ${version}`,
-      advice: undefined,
-    };
+  if (!other) return finding(about, "ok", `${first.name} is of this version, ${version}`);
   const its = other.version === "" ? "of a version that it does not name" : `of ${other.version}`;
-  return {
-    ...about,
-    state: "warning",
-    says: `${other.name} is ${its}, this program of ${version}`,
-    advice: `install it together with the controller: ${install}`,
-  };
+  const says = `${other.name} is ${its}, this program of ${version}`;
+  return finding(about, "warning", says, `install it together with the controller: ${install}`);
 }
 
 const names = ({ judged }: Policy, account: string): boolean =>

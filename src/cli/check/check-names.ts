@@ -11,11 +11,11 @@ import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { Program } from "../../run/program-context.ts";
-import type { CheckFinding } from "./finding.ts";
+import { finding, type CheckFinding } from "./finding.ts";
 
 /** A plan reads every object once. */
 const MOST_OBJECTS = 20_000;
-const ABOUT = { area: "right", check: "rights by name", state: "ok" } as const;
+const ABOUT = { area: "right", check: "rights by name" } as const;
 
 export async function checkNames(
   client: ApiClient,
@@ -25,7 +25,7 @@ export async function checkNames(
   const { config, settings } = planning;
   if (config.onlyNames) return [];
   const unknown = (why: string): readonly CheckFinding[] => [
-    { ...ABOUT, says: `whether --only-names is possible is not known: ${why}`, advice: undefined },
+    finding(ABOUT, "ok", `whether --only-names is possible is not known: ${why}`),
   ];
   try {
     for (const kind of config.kinds) {
@@ -65,18 +65,13 @@ function namesOf(
 
 /** For these names. */
 export function proposal(names: readonly string[]): CheckFinding {
-  if (names.length === 0) return { ...ABOUT, says: "no object takes part yet", advice: undefined };
+  if (names.length === 0) return finding(ABOUT, "ok", "no object takes part yet");
   const says = `${names.length} ${names.length === 1 ? "name takes" : "names take"} part`;
-  if (names.length > MOST_NAMES)
-    return {
-      ...ABOUT,
-      says: `${says}, and --only-names has at most ${MOST_NAMES}`,
-      advice: "give sources of one purpose one name, in namespaces of their own",
-    };
+  if (names.length > MOST_NAMES) {
+    const advice = "give sources of one purpose one name, in namespaces of their own";
+    return finding(ABOUT, "ok", `${says}, and --only-names has at most ${MOST_NAMES}`, advice);
+  }
   const flag = `--only-names ${names.join(",")}`;
-  return {
-    ...ABOUT,
-    says,
-    advice: `to give up the right to read other Secrets: apply what \`secretcast rights\` prints with ${flag}, and run with it`,
-  };
+  const advice = `to give up the right to read other Secrets: apply what \`secretcast rights\` prints with ${flag}, and run with it`;
+  return finding(ABOUT, "ok", says, advice);
 }

@@ -4,7 +4,7 @@ import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import type { CheckFinding } from "./finding.ts";
+import { finding, type CheckFinding } from "./finding.ts";
 import { rightText, SOURCE_LIST, type NeededRight } from "../rights/needed-rights.ts";
 import type { RightsOf } from "./whose-rights.ts";
 
@@ -45,11 +45,11 @@ function withoutRepeats(findings: readonly CheckFinding[]): readonly CheckFindin
   const warnings = new Map<string, string[]>();
   for (const { state, says, check } of findings)
     if (state === "warning") warnings.set(says, [...(warnings.get(says) ?? []), check]);
-  return findings.flatMap((finding) => {
-    const checks = finding.state === "warning" ? warnings.get(finding.says) : undefined;
-    if (!checks) return [finding];
-    if (checks[0] !== finding.check) return [];
-    return [{ ...finding, check: listed(checks, 1) }];
+  return findings.flatMap((each) => {
+    const checks = each.state === "warning" ? warnings.get(each.says) : undefined;
+    if (!checks) return [each];
+    if (checks[0] !== each.check) return [];
+    return [{ ...each, check: listed(checks, 1) }];
   });
 }
 
@@ -69,25 +69,17 @@ async function checkRight(
     ...(own !== undefined && { yours: YOURS.get(own) ?? "unknown" }),
   };
   if (typeof granted === "string")
-    return {
-      ...about,
-      state: "unknown",
-      says: `it could not be asked: ${granted}`,
-      advice: unasked,
-    };
-  if (granted) return { ...about, state: "ok", says: why, advice: undefined };
+    return finding(about, "unknown", `it could not be asked: ${granted}`, unasked);
+  if (granted) return finding(about, "ok", why);
   const { without } = right;
-  if (without !== undefined)
-    return { ...about, state: "warning", says: `${NO_RIGHT}: ${without}`, advice: undefined };
-  if (!guessed)
-    return { ...about, state: "missing", says: `${NO_RIGHT}: ${why}`, advice: adviceOf(right) };
-  return {
-    ...about,
-    state: "unknown",
-    says: `${NO_RIGHT}, and whether it is needed is not known: ${why}`,
-    advice:
-      "give the flags of the controller and its namespace (-n), or ask as a user who may read its Deployment",
-  };
+  if (without !== undefined) return finding(about, "warning", `${NO_RIGHT}: ${without}`);
+  if (!guessed) return finding(about, "missing", `${NO_RIGHT}: ${why}`, adviceOf(right));
+  return finding(
+    about,
+    "unknown",
+    `${NO_RIGHT}, and whether it is needed is not known: ${why}`,
+    "give the flags of the controller and its namespace (-n), or ask as a user who may read its Deployment",
+  );
 }
 
 /**

@@ -5,8 +5,9 @@ import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { clockText } from "../../controller/settings/clock-text.ts";
-import { isRecord } from "../../kube/json.ts";
-import type { CheckFinding } from "./finding.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
+import { orRefusal } from "../../inspect/requests/refusal.ts";
+import { finding, type CheckFinding } from "./finding.ts";
 
 /** Since this version namespaces have their name as a label, and `immutable` of a Secret has an effect. */
 const OLDEST_MINOR = 21;
@@ -27,7 +28,7 @@ export async function serverVersion(
       what: "ask the API server for its version",
       signal,
     });
-    const text = isRecord(answer) ? answer["gitVersion"] : undefined;
+    const text = fieldsIn(answer)["gitVersion"];
     const parts = typeof text === "string" ? /^v1\.(\d{1,3})\.[-+.\w]{1,60}$/.exec(text) : null;
     return parts ? { text: parts[0], minor: Number(parts[1]) } : undefined;
   } catch (error) {
@@ -38,26 +39,14 @@ export async function serverVersion(
 
 export function versionFinding(version: ServerVersion | undefined): CheckFinding {
   const about = { area: "server", check: "server version" } as const;
-  if (!version)
-    return {
-      ...about,
-      state: "unknown",
-      says: "the API server does not say which it is",
-      advice: "let this user get /version, as system:public-info-viewer does",
-    };
-  if (version.minor < OLDEST_MINOR)
-    return {
-      ...about,
-      state: "missing",
-      says: `${version.text}: too old`,
-      advice: `Kubernetes 1.${OLDEST_MINOR} or newer is needed`,
-    };
-  return {
-    ...about,
-    state: "ok",
-    says: `${version.text} (tested with ${TESTED})`,
-    advice: undefined,
-  };
+  if (!version) {
+    const advice = "let this user get /version, as system:public-info-viewer does";
+    return finding(about, "unknown", "the API server does not say which it is", advice);
+  }
+  const { text, minor } = version;
+  if (minor >= OLDEST_MINOR) return finding(about, "ok", `${text} (tested with ${TESTED})`);
+  const advice = `Kubernetes 1.${OLDEST_MINOR} or newer is needed`;
+  return finding(about, "missing", `${text}: too old`, advice);
 }
 
 const GROUPS: readonly (readonly [path: string, check: string, without: string])[] = [
@@ -76,29 +65,18 @@ export async function checkGroups(
   return Promise.all(
     GROUPS.map(async ([path, check, without]): Promise<CheckFinding> => {
       const about = { area: "server", check } as const;
-      if (await serves(client, path, signal))
-        return {
-          ...about,
-          state: "ok",
-          says: `${path.slice("/apis/".length)} is served`,
-          advice: undefined,
-        };
-      const says = `${path.slice("/apis/".length)} is not served`;
-      return { ...about, state: "warning", says, advice: without };
+      const group = path.slice("/apis/".length);
+      return (await serves(client, path, signal))
+        ? finding(about, "ok", `${group} is served`)
+        : finding(about, "warning", `${group} is not served`, without);
     }),
   );
 }
 
 async function serves(client: ApiClient, path: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const what = "ask what the API server serves";
-    await client.request<unknown>({ method: "GET", path, what, signal });
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && (error.kind === "notFound" || error.kind === "forbidden"))
-      return false;
-    throw error;
-  }
+  const what = "ask what the API server serves";
+  const answer = client.request<unknown>({ method: "GET", path, what, signal });
+  return !((await orRefusal(answer)) instanceof ApiError);
 }
 
 // No namespace has this label, so the stream only contains the end mark.
@@ -126,20 +104,15 @@ export async function checkStreaming(
       signal,
     });
     stream.close();
-    return { ...about, state: "ok", says: "the caches are filled by a stream", advice: undefined };
+    return finding(about, "ok", "the caches are filled by a stream");
   } catch (error) {
     if (!(error instanceof ApiError) || error.status < 400) throw error;
     if (error.kind === "invalid" || error.status === 400) {
       const says = "none: the caches are filled in pages, which takes a large cluster longer";
-      return { ...about, state: "ok", says, advice: undefined };
+      return finding(about, "ok", says);
     }
     const says = `it could not be tried: ${causeOf(error).text}`;
-    return {
-      ...about,
-      state: "warning",
-      says,
-      advice: "without the right to watch namespaces nothing goes",
-    };
+    return finding(about, "warning", says, "without the right to watch namespaces nothing goes");
   }
 }
 
@@ -148,5 +121,5 @@ export function clockFindings(aheadMs: number): readonly CheckFinding[] {
   const says = clockText(aheadMs);
   if (says === undefined) return [];
   const advice = "synchronise the clock (NTP): alerts and times of Events are wrong otherwise";
-  return [{ area: "server", check: "clock", state: "warning", says, advice }];
+  return [finding({ area: "server", check: "clock" }, "warning", says, advice)];
 }

@@ -7,7 +7,8 @@ import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { countObjects } from "../../inspect/requests/count-objects.ts";
-import type { CheckFinding } from "./finding.ts";
+import { orRefusal } from "../../inspect/requests/refusal.ts";
+import { finding, type CheckFinding } from "./finding.ts";
 
 const MIB = 1024 * 1024;
 /** docs/performance.md: RSS when idle, and the increase for each unmanaged Secret. */
@@ -16,8 +17,6 @@ const BYTES_AN_OBJECT = (63 * MIB) / 100_000;
 /** manifests/deployment.yaml and the chart's default. */
 const LIMIT_BYTES = 384 * MIB;
 
-type Counted = { readonly count: number } | { readonly why: string };
-
 type Sized = Pick<Config, "dataCacheBytes" | "kinds"> & Partial<Pick<Config, "onlyNames">>;
 
 export async function checkSize(
@@ -25,30 +24,25 @@ export async function checkSize(
   { dataCacheBytes, kinds, onlyNames }: Sized,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
-  const namespaces = counted("namespaces", await countOf(client, NAMESPACES, signal));
-  const counts = await Promise.all(
-    kinds.map((kind) => countOf(client, KINDS[kind].resource, signal)),
-  );
+  const countOf = (resource: Resource): Promise<number | ApiError> =>
+    orRefusal(countObjects(client, resource, signal));
+  const namespaces = counted("namespaces", await countOf(NAMESPACES));
+  const counts = await Promise.all(kinds.map((kind) => countOf(KINDS[kind].resource)));
   const findings = counts.map((found, at) => counted(`${kinds[at]}s`, found));
   let objects = 0;
   for (const found of counts) {
-    if ("why" in found) return [namespaces, ...findings];
-    objects += found.count;
+    if (found instanceof ApiError) return [namespaces, ...findings];
+    objects += found;
   }
   // By name, no other object is read.
   return [namespaces, ...findings, expectedMemory(onlyNames ? 0 : objects, dataCacheBytes)];
 }
 
-function counted(check: string, found: Counted): CheckFinding {
+function counted(check: string, found: number | ApiError): CheckFinding {
   const about = { area: "size", check } as const;
-  if ("why" in found)
-    return {
-      ...about,
-      state: "unknown",
-      says: `they could not be counted: ${found.why}`,
-      advice: undefined,
-    };
-  return { ...about, state: "ok", says: String(found.count), advice: undefined };
+  return found instanceof ApiError
+    ? finding(about, "unknown", `they could not be counted: ${causeOf(found).text}`)
+    : finding(about, "ok", String(found));
 }
 
 /** `objects` includes Helm's releases, which are not read. The real figure is rather lower. */
@@ -57,24 +51,11 @@ export function expectedMemory(objects: number, dataCacheBytes: number): CheckFi
   const most = least + dataCacheBytes;
   const says = `about ${inMib(least)}, and up to ${inMib(most)} with the data of large sources (--data-cache)`;
   const about = { area: "size", check: "memory" } as const;
-  if (most <= LIMIT_BYTES) return { ...about, state: "ok", says, advice: undefined };
+  if (most <= LIMIT_BYTES) return finding(about, "ok", says);
   const advice = `raise the container's memory limit from ${inMib(LIMIT_BYTES)} to ${inMib(1.5 * most)}, or lower --data-cache`;
-  return { ...about, state: "warning", says, advice };
+  return finding(about, "warning", says, advice);
 }
 
 function inMib(bytes: number): string {
   return `${Math.ceil(bytes / MIB)} MiB`;
-}
-
-async function countOf(
-  client: ApiClient,
-  resource: Resource,
-  signal: AbortSignal,
-): Promise<Counted> {
-  try {
-    return { count: await countObjects(client, resource, signal) };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
-    return { why: causeOf(error).text };
-  }
 }

@@ -5,7 +5,7 @@ import { listed } from "../../text/listed.ts";
 import type { AccessAttributes } from "../../inspect/requests/access-review.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { NeededRight } from "../rights/needed-rights.ts";
-import type { CheckFinding } from "./finding.ts";
+import { finding, type CheckFinding } from "./finding.ts";
 import type { RightsOf } from "./whose-rights.ts";
 
 // Each namespace costs 25 reviews at most.
@@ -41,7 +41,7 @@ export async function checkWidth(
 ): Promise<readonly CheckFinding[]> {
   const ask = (right: AccessAttributes): Promise<boolean> => allowed(rightsOf, right, signal);
   if (await ask({ verb: "*", group: "*", resource: "*" }))
-    return [finding("every right in the cluster", "these flags need a few rights only")];
+    return [tooWide("every right in the cluster", "these flags need a few rights only")];
   const wide = new Set(
     needed
       .filter(({ names }) => names === undefined)
@@ -59,9 +59,9 @@ export async function checkWidth(
     }
   }
   return [
-    ...linesOf(inCluster).map(([what, says]) => finding(`${what} in all namespaces`, says)),
+    ...linesOf(inCluster).map(([what, says]) => tooWide(`${what} in all namespaces`, says)),
     ...[...found].map(([what, { says, namespaces }]) =>
-      finding(`${what} in ${listed(namespaces, 1)}`, says),
+      tooWide(`${what} in ${listed(namespaces, 1)}`, says),
     ),
   ];
 }
@@ -116,8 +116,8 @@ function textOf(right: AccessAttributes, namespace: string | undefined): string 
   return `${right.verb} ${resourceText(right)} ${namespace ?? ""}`;
 }
 
-function finding(what: string, says: string): CheckFinding {
-  return { area: "right", check: `too wide: ${what}`, state: "warning", says, advice: ADVICE };
+function tooWide(what: string, says: string): CheckFinding {
+  return finding({ area: "right", check: `too wide: ${what}` }, "warning", says, ADVICE);
 }
 
 // The line of a needed right says why a review fails.

@@ -16,6 +16,15 @@ export type CheckFinding = {
   readonly advice: string | undefined;
 };
 
+export function finding(
+  about: Pick<CheckFinding, "area" | "check" | "yours">,
+  state: FindingState,
+  says: string,
+  advice?: string,
+): CheckFinding {
+  return { ...about, state, says, advice };
+}
+
 /** A right or a version that could not be checked counts as missing. */
 export function isSound(findings: readonly CheckFinding[]): boolean {
   return findings.every(

@@ -2,13 +2,9 @@
 // request of at most two seconds, for names only, and no output on failure.
 import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import {
-  METADATA_LIST,
-  NAMESPACES,
-  resourcePath,
-  type Resource,
-} from "../../kube/rest/resource.ts";
-import { isRecord } from "../../kube/json.ts";
+import { METADATA_LIST, NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
+import { fieldsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
+import { listPage } from "../../inspect/requests/get.ts";
 import { connect } from "../../inspect/kubectl/connection.ts";
 import { readKubectlFlags, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -50,17 +46,15 @@ async function names(
   try {
     const { client, namespace } = connect(readKubectlFlags(given, program.env), program);
     try {
-      const list = await client.request<unknown>({
-        method: "GET",
-        path: resourcePath(resource, resource === NAMESPACES ? undefined : namespace),
+      const place = resource === NAMESPACES ? undefined : namespace;
+      const objects = await listPage(client, resource, place, {
         query: { limit: MOST, fieldSelector },
         // Requests metadata only, so no value of a Secret is sent.
         accept: METADATA_LIST,
         what: "complete a name",
         signal: program.signal,
       });
-      const items = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
-      return items.flatMap((item: unknown) => nameOf(item));
+      return objects.flatMap(nameOf);
     } finally {
       await client.close();
     }
@@ -72,8 +66,7 @@ async function names(
 // Only valid names are passed to a shell.
 const NAME = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
 
-function nameOf(item: unknown): readonly string[] {
-  const metadata = isRecord(item) && isRecord(item["metadata"]) ? item["metadata"] : {};
-  const { name } = metadata;
+function nameOf({ metadata }: AnswerFields): readonly string[] {
+  const { name } = fieldsIn(metadata);
   return typeof name === "string" && NAME.test(name) ? [name] : [];
 }

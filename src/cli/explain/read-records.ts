@@ -2,17 +2,19 @@
 // may not be read is reported, one line each.
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import { listAll } from "../../kube/cache/list.ts";
-import { isRecord } from "../../kube/json.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,
   EVENTS,
+  METADATA,
   NAMESPACES,
-  resourcePath,
   type Resource,
 } from "../../kube/rest/resource.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
+import { getObject } from "../../inspect/requests/get.ts";
+import { listAll } from "../../kube/cache/list.ts";
+import { orRefusal } from "../../inspect/requests/refusal.ts";
 import { parseRef, refText, type Ref } from "../../text/names.ts";
 import {
   markText,
@@ -41,7 +43,6 @@ export type RecordsOf = {
   readonly fromMs: number;
 };
 
-const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /** Cluster-scoped objects have their Events here. */
 const CLUSTER_EVENTS = "default";
 const MOST_EVENTS = 1000;
@@ -89,7 +90,7 @@ class Reading {
     if (this.#seen.has(object)) return undefined;
     this.#seen.add(object);
     const [metadata] = await Promise.all([
-      this.#metadata(resource, place),
+      this.#metadata(resource, place, object),
       this.#events(kind, place, object),
     ]);
     this.records.push(
@@ -100,35 +101,24 @@ class Reading {
 
   /** The source list whose entry made a copy. */
   async list(metadata: unknown): Promise<void> {
-    const annotations =
-      isRecord(metadata) && isRecord(metadata["annotations"]) ? metadata["annotations"] : {};
+    const annotations = fieldsIn(fieldsIn(metadata)["annotations"]);
     const entry = annotations[annotationKey("entry")];
     const list = annotations[annotationKey("list")];
     const ref = typeof list === "string" ? parseRef(list) : undefined;
     if (ref && typeof entry === "string") await this.object(CONFIG_MAPS, ref, entry);
   }
 
-  async #metadata(resource: Resource, { namespace, name }: Ref): Promise<unknown> {
-    const place = namespace === "" ? undefined : namespace;
-    const text = place === undefined ? name : `${place}/${name}`;
-    const what = `get ${resource.kind.toLowerCase()} ${text}`;
-    const path = resourcePath(resource, place, name);
-    const answer = await this.#allowed(`${resource.kind} ${text} cannot be read`, () =>
-      this.#client.request<unknown>({
-        method: "GET",
-        path,
-        accept: METADATA,
-        what,
-        signal: this.#signal,
-      }),
-    );
-    return isRecord(answer) ? answer["metadata"] : undefined;
+  async #metadata(resource: Resource, place: Ref, object: string): Promise<unknown> {
+    const accept = METADATA;
+    const read = getObject(this.#client, resource, place, this.#signal, { accept });
+    return fieldsIn(await this.#allowed(`${object} cannot be read`, read))["metadata"];
   }
 
   async #events(kind: string, { namespace, name }: Ref, object: string): Promise<void> {
     const where = namespace === "" ? CLUSTER_EVENTS : namespace;
     let found: Recorded[] = [];
-    await this.#allowed(`Events in ${where} cannot be listed`, () =>
+    await this.#allowed(
+      `Events in ${where} cannot be listed`,
       listAll({
         client: this.#client,
         scope: {
@@ -148,16 +138,11 @@ class Reading {
   }
 
   /** Undefined where it does not exist or may not be read. */
-  async #allowed<T>(otherwise: string, read: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.kind === "notFound") return undefined;
-      if (error.kind !== "forbidden") throw error;
-      const line = `${otherwise} (403 Forbidden): what is recorded there is not known`;
-      if (!this.unknown.includes(line)) this.unknown.push(line);
-      return undefined;
-    }
+  async #allowed<T>(otherwise: string, answer: Promise<T>): Promise<T | undefined> {
+    const found = await orRefusal(answer);
+    if (!(found instanceof ApiError)) return found;
+    const line = `${otherwise} (403 Forbidden): what is recorded there is not known`;
+    if (found.kind === "forbidden" && !this.unknown.includes(line)) this.unknown.push(line);
+    return undefined;
   }
 }

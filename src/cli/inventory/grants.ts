@@ -1,6 +1,7 @@
 // Who may read an object by RBAC, as the API server's authorizer decides: get, list or watch on it. Pure. A list or
 // watch of one name by a field selector is authorised with that name, so it counts as a reading of it.
 import { stringOf } from "../../controller/model/unstructured.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
 import { isRecord } from "../../kube/json.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Ref } from "../../text/names.ts";
@@ -45,13 +46,13 @@ export type Binding = {
 export type Grant = Binding & { readonly rules: readonly ReadRule[] };
 
 export function roleOf(raw: unknown): Role {
-  const { metadata, rules, aggregationRule } = isRecord(raw) ? raw : {};
-  const { namespace, name, labels } = isRecord(metadata) ? metadata : {};
+  const { metadata, rules, aggregationRule } = fieldsIn(raw);
+  const { namespace, name, labels } = fieldsIn(metadata);
   const selectors = isRecord(aggregationRule) ? aggregationRule["clusterRoleSelectors"] : [];
   return {
     namespace: typeof namespace === "string" ? namespace : undefined,
     name: stringOf(name),
-    labels: isRecord(labels) ? labels : {},
+    labels: fieldsIn(labels),
     rules: listOf(rules).flatMap(readRule),
     aggregates: listOf(selectors),
   };
@@ -78,9 +79,9 @@ function readRule(raw: unknown): readonly ReadRule[] {
 }
 
 export function bindingOf(raw: unknown): Binding {
-  const { metadata, roleRef, subjects } = isRecord(raw) ? raw : {};
-  const { namespace, name } = isRecord(metadata) ? metadata : {};
-  const role = isRecord(roleRef) ? roleRef : {};
+  const { metadata, roleRef, subjects } = fieldsIn(raw);
+  const { namespace, name } = fieldsIn(metadata);
+  const role = fieldsIn(roleRef);
   const home = typeof namespace === "string" ? namespace : undefined;
   return {
     namespace: home,
@@ -97,7 +98,7 @@ export function bindingOf(raw: unknown): Binding {
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
 function subjectOf(raw: unknown, home: string | undefined): readonly Subject[] {
-  const { kind, name, namespace } = isRecord(raw) ? raw : {};
+  const { kind, name, namespace } = fieldsIn(raw);
   const text = stringOf(name);
   if (kind === "Group") return [{ kind, name: text }];
   if (kind === "ServiceAccount") {

@@ -8,8 +8,8 @@ import type {
 import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
 import type { TakingPart } from "../../inspect/cluster/cluster-builder.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
 import { rowOf } from "../../inspect/requests/without-data.ts";
-import { isRecord } from "../../kube/json.ts";
 import { isDataKey, type Ref } from "../../text/names.ts";
 import { CERTIFICATE_KEY } from "./certificates.ts";
 
@@ -29,7 +29,7 @@ const NO_NAMES = { keys: [], unnamedKeys: 0 } as const;
 
 export function factsOf(kind: ObjectKind, object: TakingPart, raw: unknown): ObjectFacts {
   const { type, entryCount } = rowOf(raw);
-  const metadata = isRecord(raw) && isRecord(raw["metadata"]) ? raw["metadata"] : {};
+  const metadata = fieldsIn(fieldsIn(raw)["metadata"]);
   const time = valueTime(metadata, entryCount);
   const managers = dataManagers(metadata["managedFields"]);
   const keys = [...new Set(managers.flatMap((manager) => manager.keys))].filter(isDataKey);

@@ -3,10 +3,11 @@
 import { KINDS } from "../../controller/model/kinds.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { mapAtOnce } from "../../inspect/requests/at-once.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
+import { getObject } from "../../inspect/requests/get.ts";
+import { orRefusal } from "../../inspect/requests/refusal.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import { resourcePath } from "../../kube/rest/resource.ts";
 import { listed } from "../../text/listed.ts";
 import type { Ref } from "../../text/names.ts";
 import {
@@ -52,33 +53,19 @@ export async function readCertificates(
 async function certificateOf(
   client: ApiClient,
   { resource, type }: InventoryItem,
-  { namespace, name }: Ref,
+  place: Ref,
   signal: AbortSignal,
 ): Promise<Certificate | UnreadCertificate | "denied" | "none"> {
   const kind = KINDS[kindOfResource(resource)];
-  const what = `get ${kind.kind.toLowerCase()} ${namespace}/${name}`;
-  const path = resourcePath(kind.resource, namespace, name);
-  try {
-    const raw = await client.request<unknown>({
-      method: "GET",
-      path,
-      what,
-      signal,
-      mostBytes: MOST_BYTES,
-    });
-    const data = isRecord(raw) && isRecord(raw["data"]) ? raw["data"] : {};
-    const value = data[CERTIFICATE_KEY];
-    if (value === undefined && type !== TLS_TYPE) return "none";
-    if (typeof value !== "string" || value === "")
-      return { unreadable: `${CERTIFICATE_KEY} is empty` };
-    const isBase64 = kind.fields.some(
-      (field) => field.name === "data" && field.encoding === "base64",
-    );
-    return readCertificate(isBase64 ? Buffer.from(value, "base64").toString("latin1") : value);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.kind === "forbidden") return "denied";
-    if (error.kind === "notFound") return "none";
-    throw error;
-  }
+  const limit = { mostBytes: MOST_BYTES };
+  const raw = await orRefusal(getObject(client, kind.resource, place, signal, limit));
+  if (raw instanceof ApiError) return raw.kind === "forbidden" ? "denied" : "none";
+  const value = fieldsIn(fieldsIn(raw)["data"])[CERTIFICATE_KEY];
+  if (value === undefined && type !== TLS_TYPE) return "none";
+  if (typeof value !== "string" || value === "")
+    return { unreadable: `${CERTIFICATE_KEY} is empty` };
+  const isBase64 = kind.fields.some(
+    (field) => field.name === "data" && field.encoding === "base64",
+  );
+  return readCertificate(isBase64 ? Buffer.from(value, "base64").toString("latin1") : value);
 }

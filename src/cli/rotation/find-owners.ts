@@ -1,10 +1,12 @@
 // The Deployment of a ReplicaSet and the CronJob of a Job, which a Pod does not name. Only their metadata are
 // read, and only those of Pods that hold an older value.
 import { mapAtOnce } from "../../inspect/requests/at-once.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
+import { getObject } from "../../inspect/requests/get.ts";
+import { orRefusal } from "../../inspect/requests/refusal.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import { METADATA, resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { METADATA, type Resource } from "../../kube/rest/resource.ts";
 import { refText } from "../../text/names.ts";
 import type { PodOwner, UsingPod } from "../holding/using-pod.ts";
 import { ownerOf } from "./read-pod.ts";
@@ -38,39 +40,16 @@ export async function findOwners(
   const found = new Map<string, PodOwner | undefined>();
   const unread = new Set<Resource>();
   await mapAtOnce([...asked], AT_ONCE, async ([key, [pod, resource]]) => {
-    const metadata = await readMetadata(pod, resource, client, signal);
-    if (metadata === "forbidden") unread.add(resource);
-    else if (metadata) found.set(key, ownerOf(metadata));
+    const ref = { namespace: pod.namespace, name: pod.owner?.name ?? "" };
+    const request = { accept: METADATA, what: `get ${resource.kind} ${refText(ref)}` };
+    const object = await orRefusal(getObject(client, resource, ref, signal, request));
+    if (!(object instanceof ApiError))
+      found.set(key, ownerOf(fieldsIn(fieldsIn(object)["metadata"])));
+    else if (object.kind === "forbidden") unread.add(resource);
   });
   return { of: (pod) => found.get(keyOf(pod)) ?? pod.owner, unread: [...unread] };
 }
 
 function keyOf({ namespace, owner }: UsingPod): string {
   return `${owner?.kind ?? ""} ${refText({ namespace, name: owner?.name ?? "" })}`;
-}
-
-/** Undefined where the object does not exist any more. */
-async function readMetadata(
-  { namespace, owner }: UsingPod,
-  resource: Resource,
-  client: ApiClient,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>> | "forbidden" | undefined> {
-  const name = owner?.name ?? "";
-  try {
-    const object = await client.request<unknown>({
-      method: "GET",
-      path: resourcePath(resource, namespace, name),
-      accept: METADATA,
-      what: `get ${resource.kind} ${refText({ namespace, name })}`,
-      signal,
-    });
-    const metadata = isRecord(object) ? object["metadata"] : undefined;
-    return isRecord(metadata) ? metadata : undefined;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.kind === "notFound") return undefined;
-    if (error.kind === "forbidden") return "forbidden";
-    throw error;
-  }
 }

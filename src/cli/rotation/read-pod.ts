@@ -3,7 +3,7 @@
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
 import { apiSeconds } from "../../inspect/requests/api-time.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn, recordsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
 import type { ContainerStart, PodOwner, Use, UsingPod } from "../holding/using-pod.ts";
 
 /** Where a spec names objects of a kind: the names of fields of the API. */
@@ -31,14 +31,12 @@ const CONTAINERS = [
   ["ephemeralContainers", "ephemeralContainerStatuses"],
 ] as const;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Whether an object of this name is asked for in this namespace. */
 export type Asked = (namespace: string, name: string) => boolean;
 
 export function readPod(raw: unknown, kind: ObjectKind, asked: Asked): UsingPod | undefined {
-  const pod = fieldsOf(raw);
-  const [metadata, spec, status] = [pod["metadata"], pod["spec"], pod["status"]].map(fieldsOf);
+  const pod = fieldsIn(raw);
+  const [metadata, spec, status] = [pod["metadata"], pod["spec"], pod["status"]].map(fieldsIn);
   const namespace = stringOf(metadata?.["namespace"]);
   const phase = stringOf(status?.["phase"]);
   if (!metadata || !spec || !status || phase === "Succeeded" || phase === "Failed")
@@ -60,8 +58,8 @@ export function readPod(raw: unknown, kind: ObjectKind, asked: Asked): UsingPod 
 }
 
 /** The owner that controls the object, as its ownerReferences name it. */
-export function ownerOf(metadata: Fields): PodOwner | undefined {
-  const owner = listOf(metadata["ownerReferences"]).find((each) => each["controller"] === true);
+export function ownerOf(metadata: AnswerFields): PodOwner | undefined {
+  const owner = recordsIn(metadata["ownerReferences"]).find((each) => each["controller"] === true);
   if (!owner) return undefined;
   return {
     apiVersion: stringOf(owner["apiVersion"]),
@@ -72,12 +70,17 @@ export function ownerOf(metadata: Fields): PodOwner | undefined {
 
 class Uses {
   readonly #fields: (typeof FIELDS)[ObjectKind];
-  readonly #spec: Fields;
+  readonly #spec: AnswerFields;
   readonly #asked: (name: string) => boolean;
   readonly #starts: ReadonlyMap<string, ContainerStart>;
   readonly #found = new Map<string, Use>();
 
-  constructor(kind: ObjectKind, spec: Fields, status: Fields, asked: (name: string) => boolean) {
+  constructor(
+    kind: ObjectKind,
+    spec: AnswerFields,
+    status: AnswerFields,
+    asked: (name: string) => boolean,
+  ) {
     this.#fields = FIELDS[kind];
     this.#spec = spec;
     this.#asked = asked;
@@ -86,33 +89,33 @@ class Uses {
 
   read(): readonly Use[] {
     for (const [list] of CONTAINERS)
-      for (const container of listOf(this.#spec[list])) this.#environment(container);
+      for (const container of recordsIn(this.#spec[list])) this.#environment(container);
     this.#volumes();
     if (this.#fields.isCredential)
-      for (const { name } of listOf(this.#spec["imagePullSecrets"])) this.#add(name, "pull");
+      for (const { name } of recordsIn(this.#spec["imagePullSecrets"])) this.#add(name, "pull");
     return [...this.#found.values()];
   }
 
-  #environment(container: Fields): void {
+  #environment(container: AnswerFields): void {
     const { variable, variables } = this.#fields;
     const of = stringOf(container["name"]);
-    for (const { valueFrom } of listOf(container["env"]))
-      this.#add(fieldsOf(fieldsOf(valueFrom)[variable])["name"], "environment", of);
-    for (const source of listOf(container["envFrom"]))
-      this.#add(fieldsOf(source[variables])["name"], "environment", of);
+    for (const { valueFrom } of recordsIn(container["env"]))
+      this.#add(fieldsIn(fieldsIn(valueFrom)[variable])["name"], "environment", of);
+    for (const source of recordsIn(container["envFrom"]))
+      this.#add(fieldsIn(source[variables])["name"], "environment", of);
   }
 
   #volumes(): void {
     const mounts = CONTAINERS.flatMap(([list]) =>
-      listOf(this.#spec[list]).flatMap((container) =>
-        listOf(container["volumeMounts"]).map((mount) => ({
+      recordsIn(this.#spec[list]).flatMap((container) =>
+        recordsIn(container["volumeMounts"]).map((mount) => ({
           container: stringOf(container["name"]),
           volume: stringOf(mount["name"]),
           isPart: stringOf(mount["subPath"]) !== "" || stringOf(mount["subPathExpr"]) !== "",
         })),
       ),
     );
-    for (const volume of listOf(this.#spec["volumes"])) {
+    for (const volume of recordsIn(this.#spec["volumes"])) {
       const mounted = mounts.filter((mount) => mount.volume === volume["name"]);
       for (const name of this.#files(volume)) {
         for (const { container, isPart } of mounted)
@@ -125,12 +128,12 @@ class Uses {
   }
 
   /** The objects whose entries are files of the volume. */
-  #files(volume: Fields): readonly unknown[] {
+  #files(volume: AnswerFields): readonly unknown[] {
     const { volume: field, volumeName } = this.#fields;
-    const sources = listOf(fieldsOf(volume["projected"])["sources"]);
+    const sources = recordsIn(fieldsIn(volume["projected"])["sources"]);
     return [
-      fieldsOf(volume[field])[volumeName],
-      ...sources.map((source) => fieldsOf(source[field])["name"]),
+      fieldsIn(volume[field])[volumeName],
+      ...sources.map((source) => fieldsIn(source[field])["name"]),
     ];
   }
 
@@ -161,34 +164,26 @@ class Uses {
 const UNREPORTED: ContainerStart = { kind: "unreported" };
 
 /** The Secrets of a volume of another kind: the fields of all drivers have one of three names. */
-function credentialsOf(volume: Fields): readonly unknown[] {
+function credentialsOf(volume: AnswerFields): readonly unknown[] {
   return Object.entries(volume).flatMap(([field, driver]) => {
     if (field === "name" || field === "secret" || field === "projected") return [];
-    const { secretRef, nodePublishSecretRef, secretName } = fieldsOf(driver);
-    return [fieldsOf(secretRef)["name"], fieldsOf(nodePublishSecretRef)["name"], secretName];
+    const { secretRef, nodePublishSecretRef, secretName } = fieldsIn(driver);
+    return [fieldsIn(secretRef)["name"], fieldsIn(nodePublishSecretRef)["name"], secretName];
   });
 }
 
-function startsOf(status: Fields): ReadonlyMap<string, ContainerStart> {
+function startsOf(status: AnswerFields): ReadonlyMap<string, ContainerStart> {
   return new Map(
     CONTAINERS.flatMap(([, list]) =>
-      listOf(status[list]).map(
-        ({ name, state }) => [stringOf(name), startOf(fieldsOf(state))] as const,
+      recordsIn(status[list]).map(
+        ({ name, state }) => [stringOf(name), startOf(fieldsIn(state))] as const,
       ),
     ),
   );
 }
 
-function startOf({ running, terminated, waiting }: Fields): ContainerStart {
-  const at = apiSeconds(fieldsOf(running ?? terminated)["startedAt"]);
+function startOf({ running, terminated, waiting }: AnswerFields): ContainerStart {
+  const at = apiSeconds(fieldsIn(running ?? terminated)["startedAt"]);
   if (at !== undefined) return { kind: "started", at };
   return waiting === undefined || running !== undefined ? UNREPORTED : { kind: "waiting" };
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

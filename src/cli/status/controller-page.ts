@@ -5,12 +5,15 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { forwardPort, type ForwardedPort } from "../../kube/portforward/port-forward.ts";
-import { LEASES, PODS, resourcePath } from "../../kube/rest/resource.ts";
+import { LEASES, PODS } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { abandonable, Deadline } from "../../kube/time/deadline.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { Status } from "../../page/status.ts";
+import { stringOf } from "../../controller/model/unstructured.ts";
 import { isAllowed } from "../../inspect/requests/access-review.ts";
+import { fieldsIn } from "../../inspect/requests/fields.ts";
+import { getObject, listPage } from "../../inspect/requests/get.ts";
 import { APP_LABEL, type InstalledController } from "../../inspect/cluster/installed-controller.ts";
 import type { Judging } from "../../inspect/cluster/judged-cluster.ts";
 
@@ -92,18 +95,12 @@ async function podsOf(
   { namespace, flags }: InstalledController,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const list = await connection.client.request<unknown>({
-    method: "GET",
-    path: resourcePath(PODS, namespace),
-    query: { labelSelector: APP_LABEL, limit: 50 },
-    what: "list the controller's pods",
-    signal,
-  });
-  const items = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
-  const names = items.filter(isRecord).flatMap(({ metadata, status }) => {
-    const running = isRecord(status) && status["phase"] === "Running";
-    const name = isRecord(metadata) ? metadata["name"] : undefined;
-    return running && typeof name === "string" ? [name] : [];
+  const what = "list the controller's pods";
+  const query = { labelSelector: APP_LABEL, limit: 50 };
+  const pods = await listPage(connection.client, PODS, namespace, { query, what, signal });
+  const names = pods.flatMap(({ metadata, status }) => {
+    const { name } = fieldsIn(metadata);
+    return fieldsIn(status)["phase"] === "Running" && typeof name === "string" ? [name] : [];
   });
   const holder = await holderOf(connection.client, flags, namespace, signal);
   return names.toSorted((a, b) => Number(isHolder(b, holder)) - Number(isHolder(a, holder)));
@@ -122,16 +119,10 @@ async function holderOf(
 ): Promise<string> {
   const namespace = String(flags["lease-namespace"] ?? home);
   const name = String(flags["lease-name"] ?? "secretcast");
-  const path = resourcePath(LEASES, namespace, name);
+  const what = { what: "get the lease" };
   try {
-    const lease = await client.request<unknown>({
-      method: "GET",
-      path,
-      what: "get the lease",
-      signal,
-    });
-    const spec = isRecord(lease) && isRecord(lease["spec"]) ? lease["spec"] : {};
-    return typeof spec["holderIdentity"] === "string" ? spec["holderIdentity"] : "";
+    const lease = await getObject(client, LEASES, { namespace, name }, signal, what);
+    return stringOf(fieldsIn(fieldsIn(lease)["spec"])["holderIdentity"]);
   } catch (error) {
     // Without the Lease every pod is equally likely.
     if (error instanceof ApiError && error.kind !== "cancelled") return "";

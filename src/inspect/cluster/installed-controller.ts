@@ -8,9 +8,11 @@ import {
 } from "../../controller/settings/flags.ts";
 import type { FlagValues } from "../../controller/settings/config.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import { DEPLOYMENTS, resourcePath } from "../../kube/rest/resource.ts";
+import { DEPLOYMENTS } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn, recordsIn, type AnswerFields } from "../requests/fields.ts";
+import { listPage } from "../requests/get.ts";
+import { orRefusal } from "../requests/refusal.ts";
 
 /** On the Deployment and its pods, in the manifests and in the chart. */
 export const APP_LABEL = "app.kubernetes.io/name=secretcast";
@@ -33,8 +35,6 @@ export type Installed =
   | { readonly kind: "several"; readonly names: readonly string[] }
   /** The API server does not allow it. */
   | { readonly kind: "unknown" };
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** `home`: the namespace to search when the whole cluster may not be searched. */
 export async function findController(
@@ -63,30 +63,19 @@ async function deployments(
   client: ApiClient,
   namespace: string | undefined,
   signal: AbortSignal,
-): Promise<readonly Fields[] | undefined> {
-  try {
-    const list = await client.request<unknown>({
-      method: "GET",
-      path: resourcePath(DEPLOYMENTS, namespace),
-      query: { labelSelector: APP_LABEL, limit: 50 },
-      what: "look for the controller's Deployment",
-      signal,
-    });
-    const items = isRecord(list) ? list["items"] : undefined;
-    return Array.isArray(items) ? items.filter(isRecord) : [];
-  } catch (error) {
-    // Not every API server has Deployments: the sandbox has none.
-    if (!(error instanceof ApiError)) throw error;
-    if (error.kind === "notFound") return [];
-    if (error.kind === "forbidden") return undefined;
-    throw error;
-  }
+): Promise<readonly AnswerFields[] | undefined> {
+  const what = "look for the controller's Deployment";
+  const query = { labelSelector: APP_LABEL, limit: 50 };
+  const found = await orRefusal(listPage(client, DEPLOYMENTS, namespace, { query, what, signal }));
+  if (!(found instanceof ApiError)) return found;
+  // Not every API server has Deployments: the sandbox has none.
+  return found.kind === "notFound" ? [] : undefined;
 }
 
-function controllerOf(deployment: Fields): readonly InstalledController[] {
-  const { namespace, name } = fields(deployment["metadata"]);
-  const spec = fields(fields(fields(deployment["spec"])["template"])["spec"]);
-  const containers = listOf(spec["containers"]);
+function controllerOf(deployment: AnswerFields): readonly InstalledController[] {
+  const { namespace, name } = fieldsIn(deployment["metadata"]);
+  const spec = fieldsIn(fieldsIn(fieldsIn(deployment["spec"])["template"])["spec"]);
+  const containers = recordsIn(spec["containers"]);
   const container = containers.find((each) => each["name"] === "secretcast") ?? containers[0];
   if (typeof namespace !== "string" || typeof name !== "string" || !container) return [];
   const account = spec["serviceAccountName"];
@@ -121,26 +110,18 @@ function flagCalled(name: string): Flag | undefined {
   return FLAGS.find((flag) => flag.name === name);
 }
 
-function environmentFlags(container: Fields): Pick<InstalledController, "flags" | "unread"> {
+function environmentFlags(container: AnswerFields): Pick<InstalledController, "flags" | "unread"> {
   const flags: Partial<Record<FlagName, string>> = {};
   const unread: string[] = [];
-  for (const { name, value, valueFrom } of listOf(container["env"])) {
+  for (const { name, value, valueFrom } of recordsIn(container["env"])) {
     const flag = FLAGS.find((each) => environmentName(each.name) === name);
     // An empty variable counts as not set, as in the controller.
     if (!flag || value === "") continue;
     if (typeof value === "string" && !value.includes("$(")) flags[flag.name] = value;
     else if (valueFrom !== undefined || value !== undefined) unread.push(flag.name);
   }
-  if (listOf(container["envFrom"]).length > 0) unread.push("envFrom");
+  if (recordsIn(container["envFrom"]).length > 0) unread.push("envFrom");
   return { flags, unread };
-}
-
-function fields(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function texts(value: unknown): readonly string[] {

@@ -3,7 +3,7 @@ import { nameSelector } from "../../kube/cache/list-scope.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { NAMESPACES, resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
@@ -11,6 +11,7 @@ import type { Program } from "../../run/program-context.ts";
 import type { Ref } from "../../text/names.ts";
 import { Progress } from "../kubectl/progress.ts";
 import { countObjects } from "../requests/count-objects.ts";
+import { getObject } from "../requests/get.ts";
 import type { ClusterBuilder } from "./cluster-builder.ts";
 
 /** Adds what it reads to a builder. Every method rejects with an ApiError. */
@@ -41,16 +42,9 @@ export class ObjectReads {
   }
 
   /** Undefined when the object does not exist. */
-  async one(resource: Resource, { namespace, name }: Ref): Promise<unknown> {
-    const place = namespace === "" ? undefined : namespace;
-    const what = `get ${resource.kind.toLowerCase()} ${place === undefined ? "" : `${place}/`}${name}`;
+  async one(resource: Resource, place: Ref): Promise<unknown> {
     try {
-      return await this.#client.request<unknown>({
-        method: "GET",
-        path: resourcePath(resource, place, name),
-        what,
-        signal: this.#signal,
-      });
+      return await getObject(this.#client, resource, place, this.#signal);
     } catch (error) {
       if (error instanceof ApiError && error.kind === "notFound") return undefined;
       throw error;

@@ -2,7 +2,7 @@
 // nothing.
 import type { V1ResourceAttributes } from "@kubernetes/client-node";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn } from "./fields.ts";
 
 const GROUP = "/apis/authorization.k8s.io/v1";
 
@@ -56,6 +56,5 @@ async function review(
     what,
     signal,
   });
-  const status = isRecord(answer) ? answer["status"] : undefined;
-  return isRecord(status) && status["allowed"] === true;
+  return fieldsIn(fieldsIn(answer)["status"])["allowed"] === true;
 }

@@ -1,7 +1,7 @@
 // Counts the objects of a kind with a page of one object, without reading values.
 import { METADATA_LIST, resourcePath, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isRecord } from "../../kube/json.ts";
+import { fieldsIn } from "./fields.ts";
 
 export async function countObjects(
   client: ApiClient,
@@ -16,9 +16,7 @@ export async function countObjects(
     what: `count ${resource.plural}`,
     signal,
   });
-  const list: Readonly<Record<string, unknown>> = isRecord(page) ? page : {};
-  const items = Array.isArray(list["items"]) ? list["items"].length : 0;
-  const metadata = isRecord(list["metadata"]) ? list["metadata"] : {};
-  const rest = metadata["remainingItemCount"];
-  return items + (typeof rest === "number" ? rest : 0);
+  const { items, metadata } = fieldsIn(page);
+  const rest = fieldsIn(metadata)["remainingItemCount"];
+  return (Array.isArray(items) ? items.length : 0) + (typeof rest === "number" ? rest : 0);
 }

@@ -4,6 +4,7 @@
 import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { fieldsIn } from "./fields.ts";
 
 const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 const LISTS = new Map(OBJECT_KINDS.map((kind) => [KINDS[kind].resource.plural, kind]));
@@ -60,7 +61,7 @@ function itemOf(row: unknown, type: number, data: number): unknown {
 }
 
 export function rowOf(raw: unknown): ObjectRow {
-  const { type, entryCount } = isRecord(raw) ? raw : {};
+  const { type, entryCount } = fieldsIn(raw);
   return {
     type: typeof type === "string" ? type : "",
     entryCount: typeof entryCount === "number" ? entryCount : Number.NaN,
