@@ -37,19 +37,18 @@ export async function printExplain(given: Given, program: Program): Promise<numb
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const { connection, planning } = judging;
     const subject = { namespace: connection.namespace, name };
-    const read = await readJudged(judging, flags, program, {
+    const read = await readJudged(judging, {
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
     const clusterState = stateOfKind(read, kind);
     const { plan } = await prospectIn(read, planning);
-    const page = await readControllerPage(judging, "", program.signal);
+    const page = await readControllerPage(judging, "");
     const live =
       page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;
     const { rights } = read;
     const told = explain(clusterState, planning.settings, live, subject, { namespace, rights });
     const known = tellUnknown(read, program);
-    const since =
-      sinceMs === undefined ? undefined : await recorded(told, sinceMs, judging, program);
+    const since = sinceMs === undefined ? undefined : await recorded(told, sinceMs, judging);
     const isAbsent = told.is === "absent" && told.places.length === 0;
     if (isAbsent && known && !since?.records.some(({ object }) => object === nameOf(told)))
       throw notFound(kind, subject, clusterState);
@@ -66,8 +65,7 @@ type Since = Records & { readonly fromMs: number };
 async function recorded(
   told: Explanation,
   sinceMs: number,
-  { connection, nowMs }: Judging,
-  { signal }: Program,
+  { connection, nowMs, program: { signal } }: Judging,
 ): Promise<Since> {
   const { kind, subject, places } = told;
   const fromMs = nowMs() - sinceMs;

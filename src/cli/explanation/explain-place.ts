@@ -27,9 +27,20 @@ import {
   namespaceAnswers,
 } from "./explain-namespace.ts";
 import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
-import { verdictAnswer } from "./explain-verdict.ts";
+import { verdictAnswer, type Found } from "./explain-verdict.ts";
 import type { PlanRows } from "./plan-rows.ts";
 import { sourceWord } from "./what-to-type.ts";
+
+type Asked = Pick<Found, "place" | "source" | "present" | "row" | "pulling"> & {
+  /** About the source. */
+  readonly about: readonly RuleAnswer[];
+  /** About the place. */
+  readonly there: readonly RuleAnswer[];
+  /** The verdict if the plan has no row. */
+  readonly otherwise: Verdict;
+  /** Follows the reason. That of a pulling object only if it is current. */
+  readonly note: string | undefined;
+};
 
 export class PlaceExplainer {
   readonly #subject: string;
@@ -57,26 +68,18 @@ export class PlaceExplainer {
   }
 
   copy(source: Ref, place: Ref): PlaceAnswer {
-    const object = this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const object = this.#objectAt(source);
     const about = objectAnswers(source, object, this.#clusterState, this.#settings, this.#rights);
     const target = this.#targets.get(place.namespace);
-    const there =
-      object?.role === "source" && target
+    const there = !target
+      ? this.#absentNamespace(place)
+      : object?.role === "source"
         ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
-        : target
-          ? [excludedAnswer(this.#settings, place.namespace)]
-          : absentNamespaceAnswers(
-              this.#settings,
-              this.#clusterState,
-              place.namespace,
-              this.#rights,
-            );
+        : [excludedAnswer(this.#settings, place.namespace)];
     const present = target?.secrets.get(place.name);
     const row = this.#rows.get({ place, source, pulling: false });
-    const refusals = [...about, ...there].filter(
-      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
-    );
-    const wanted = refusals.length === 0 && object?.role === "source" ? object : undefined;
+    const refused = refusalsIn(about, there).length > 0;
+    const wanted = !refused && object?.role === "source" ? object : undefined;
     // Another source takes the copy over in one update, so this source has nothing to report.
     const taken = !row && !wanted && this.#rows.holder(place) !== undefined;
     const isOthers =
@@ -84,49 +87,43 @@ export class PlaceExplainer {
       present?.role === "copy" &&
       refText(present.template.source) === refText(source) &&
       isOfOtherInstallation(this.#settings, source.namespace);
-    const unread = this.#unread(source, place, row);
-    const verdict =
-      unread !== undefined
-        ? "unknown"
-        : (row?.verdict ??
-          (isOthers ? "frozen" : target && !taken ? withoutRow(wanted, source, present) : "skip"));
-    const note = isOthers
-      ? "its source belongs to another installation (--other-source-namespaces)"
-      : undefined;
-    return this.#answer(
-      { place, source, verdict, present, row, refusals, pulling: false, note, unread },
-      about,
-      there,
-    );
+    const planned = target && !taken ? withoutRow(wanted, source, present) : "skip";
+    return this.#answer({
+      ...{ place, source, present, row, about, there, pulling: false },
+      otherwise: isOthers ? "frozen" : planned,
+      note: isOthers
+        ? "its source belongs to another installation (--other-source-namespaces)"
+        : undefined,
+    });
   }
 
   pull(pull: PullingObject): PlaceAnswer {
     const place = { namespace: pull.namespace, name: pull.name };
     const target = this.#targets.get(pull.namespace);
     const source = pull.from ?? place;
-    const object = pull.from && this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const object = pull.from && this.#objectAt(source);
     const about = pullAnswers(pull, object, this.#clusterState, this.#settings, this.#rights);
     const there = target
       ? [
           excludedAnswer(this.#settings, pull.namespace),
           ...(object?.role === "source" ? allowAnswers(object, target) : []),
         ]
-      : absentNamespaceAnswers(this.#settings, this.#clusterState, pull.namespace, this.#rights);
+      : this.#absentNamespace(place);
     const row = this.#rows.get({ place, source, pulling: true });
-    const unread = this.#unread(source, place, row);
-    const verdict =
-      unread !== undefined ? "unknown" : (row?.verdict ?? (target ? "current" : "skip"));
-    const refusals = [...about, ...there].filter(
-      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
-    );
+    const otherwise = target ? "current" : "skip";
     const type = object?.role === "source" ? object.desiredCopy?.type : undefined;
-    const difference = type === undefined ? undefined : typeDifference(pull.type, type);
-    const note = verdict === "current" ? difference : undefined;
-    return this.#answer(
-      { place, source, verdict, present: pull, row, refusals, pulling: true, note, unread },
-      about,
-      there,
-    );
+    return this.#answer({
+      ...{ place, source, present: pull, row, about, there, pulling: true, otherwise },
+      note: type === undefined ? undefined : typeDifference(pull.type, type),
+    });
+  }
+
+  #objectAt({ namespace, name }: Ref): CachedObject | undefined {
+    return this.#clusterState.objectsIn(namespace).get(name);
+  }
+
+  #absentNamespace({ namespace }: Ref): readonly RuleAnswer[] {
+    return absentNamespaceAnswers(this.#settings, this.#clusterState, namespace, this.#rights);
   }
 
   /** Why the verdict depends on objects that the user may not read. */
@@ -138,31 +135,20 @@ export class PlaceExplainer {
     return this.#rights.namespace(source.namespace) ?? this.#rights.namespace(place.namespace);
   }
 
-  #answer(
-    found: {
-      readonly place: Ref;
-      readonly source: Ref;
-      readonly verdict: ExplainedVerdict;
-      readonly present: CachedObject | undefined;
-      readonly row: Row | undefined;
-      readonly refusals: readonly RuleAnswer[];
-      readonly pulling: boolean;
-      /** Follows the reason. */
-      readonly note?: string | undefined;
-      readonly unread?: string | undefined;
-    },
-    about: readonly RuleAnswer[],
-    there: readonly RuleAnswer[],
-  ): PlaceAnswer {
-    const { verdict, row, refusals, pulling } = found;
-    const place = { namespace: found.place.namespace, name: found.place.name };
-    const source = { namespace: found.source.namespace, name: found.source.name };
-    const first = refusals[0];
-    const text = found.unread ?? (row && reasonText(row.reason)) ?? reasonOf(verdict, first);
-    const reason = found.note === undefined ? text : `${text}; ${found.note}`;
-    const owner = this.#clusterState.objectsIn(source.namespace).get(source.name);
+  #answer(asked: Asked): PlaceAnswer {
+    const { about, there, row, pulling } = asked;
+    const place = { namespace: asked.place.namespace, name: asked.place.name };
+    const source = { namespace: asked.source.namespace, name: asked.source.name };
+    const unread = this.#unread(source, place, row);
+    const verdict = unread === undefined ? (row?.verdict ?? asked.otherwise) : "unknown";
+    const [first] = refusalsIn(about, there);
+    const text = unread ?? (row && reasonText(row.reason)) ?? reasonOf(verdict, first);
+    const note = pulling && verdict !== "current" ? undefined : asked.note;
+    const reason = note === undefined ? text : `${text}; ${note}`;
+    const owner = this.#objectAt(source);
     const last = verdictAnswer({
-      ...found,
+      ...asked,
+      verdict,
       kind: this.#clusterState.kind,
       entry: owner?.role === "source" ? owner.entry : undefined,
       reason,
@@ -192,6 +178,11 @@ export class PlaceExplainer {
       due: { dueAt: row?.dueAt, hold: row?.hold, removal: row?.removal },
     };
   }
+}
+
+/** The rules that keep a copy away. A paused source still wants its copies. */
+function refusalsIn(...answers: readonly (readonly RuleAnswer[])[]): readonly RuleAnswer[] {
+  return answers.flat().filter(({ holds, rule }) => !holds && rule !== NOT_PAUSED);
 }
 
 /** Verdicts that the first failing rule determines. */

@@ -8,7 +8,6 @@ import {
   otherwiseCode,
   readKubectlFlags,
   type Given,
-  type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import {
@@ -56,8 +55,8 @@ export async function printInventory(given: Given, program: Program): Promise<nu
   const flags = readKubectlFlags(given, program.env, ["csv"]);
   const wish = wishOf(given);
   return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const found = await readInventory(judging, flags, wish, program);
-    print(found, wish, flags, program);
+    const found = await readInventory(judging, wish);
+    print(found, wish, judging);
     if (found.items.length === 0) program.stderr.write("no source was found\n");
     const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, given));
     const lines = [...limits, ...readerNotes(found, wish), judging.where];
@@ -84,15 +83,11 @@ function wishOf(given: Given): Wish {
   };
 }
 
-async function readInventory(
-  judging: Judging,
-  flags: KubectlFlags,
-  wish: Wish,
-  program: Program,
-): Promise<Found> {
-  const { client } = judging.connection;
+async function readInventory(judging: Judging, wish: Wish): Promise<Found> {
+  const { connection, flags, program } = judging;
+  const { client } = connection;
   const facts = new Map<string, ObjectFacts>();
-  const read = await readJudged(judging, flags, program, {
+  const read = await readJudged(judging, {
     client: withoutData(client),
     onObject: (object, raw, kind) => {
       if (object.role !== "unmanaged")
@@ -118,7 +113,7 @@ async function readInventory(
     : { items: all, unknown: [] };
   const limited = certified.items.map((item) => withLimits(item, wish, nowMs));
   const { items, dangling, unknown } = wish.readers
-    ? await withReaders(judging, limited, program)
+    ? await withReaders(judging, limited)
     : { items: limited, dangling: [], unknown: [] };
   const more = tellUnknown({ unknown: [...certified.unknown, ...unknown] }, program);
   return { items, dangling, isComplete: isKnown && more };
@@ -129,9 +124,8 @@ function isIn({ namespace, copies }: InventoryItem, only: string | undefined): b
 }
 
 async function withReaders(
-  { connection: { client } }: Judging,
+  { connection: { client }, program: { signal } }: Judging,
   items: readonly InventoryItem[],
-  { signal }: Program,
 ): Promise<Pick<Found, "items" | "dangling"> & { readonly unknown: readonly string[] }> {
   const namespaces = new Set(
     items.flatMap((item) => placesOf(item).map((place) => place.namespace)),
@@ -153,12 +147,7 @@ function placesOf(item: InventoryItem): readonly Ref[] {
   return item.isSource ? [item, ...item.copies] : item.copies;
 }
 
-function print(
-  { items, dangling }: Found,
-  wish: Wish,
-  flags: KubectlFlags,
-  program: Program,
-): void {
+function print({ items, dangling }: Found, wish: Wish, { flags, program }: Judging): void {
   if (wish.csv) {
     for (const cells of csvRows(items, wish)) program.stdout.write(csvLine(cells));
     return;

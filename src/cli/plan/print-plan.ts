@@ -50,7 +50,7 @@ export async function printPlan(given: Given, program: Program): Promise<number>
   if (files.length === 0) {
     if (given["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
     return withJudging(flags, planningFlags(given), program, async (judging) => {
-      const read = await readJudged(judging, flags, program, { outlined: true });
+      const read = await readJudged(judging, { outlined: true });
       const { planning, where } = judging;
       return tellPlan({ ...read, planning, where }, flags, expected, program);
     });

@@ -21,7 +21,6 @@ import {
   otherwiseCode,
   readKubectlFlags,
   type Given,
-  type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
@@ -73,29 +72,24 @@ export async function printRotation(given: Given, program: Program): Promise<num
   const question = { kind, name, syncPeriodMs };
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const last = await lookUntil(
-      () => look(judging, question, flags, program),
+      () => look(judging, question),
       ({ revocation, read }) => revocation.isSafe && read.unknown.length === 0,
       waitMs,
       program,
-      (found) => tell(found, question, judging, flags, program),
+      (found) => tell(found, question, judging),
     );
     if (!last.revocation.isSafe) return otherwiseCode(flags);
     return last.read.unknown.length === 0 ? 0 : 1;
   });
 }
 
-async function look(
-  judging: Judging,
-  { kind, name, syncPeriodMs }: Question,
-  flags: KubectlFlags,
-  program: Program,
-): Promise<Look> {
-  const { connection, planning } = judging;
+async function look(judging: Judging, { kind, name, syncPeriodMs }: Question): Promise<Look> {
+  const { connection, planning, program } = judging;
   const { client } = connection;
   const { signal } = program;
   const subject = { namespace: connection.namespace, name };
   const observed = new ObservedObjects(subject);
-  const read = await readJudged(judging, flags, program, {
+  const read = await readJudged(judging, {
     fallback: [subject.namespace],
     onObject: observed.observe,
   });
@@ -120,7 +114,7 @@ async function look(
   let places = placesBy(plan);
   if (!places.every(({ isCurrent }) => isCurrent)) {
     // The controller knows why a write fails or waits.
-    const page = await readControllerPage(judging, "", signal);
+    const page = await readControllerPage(judging, "");
     if (page.kind === "read")
       places = placesBy(withLiveRows(plan, clusterState, page.status, read.rights));
   }
@@ -190,9 +184,7 @@ function sourceOf(
 function tell(
   { items, revocation, source, read, missing }: Look,
   { kind, syncPeriodMs }: Question,
-  { where, planning }: Judging,
-  flags: KubectlFlags,
-  program: Program,
+  { where, planning, flags, program }: Judging,
 ): void {
   printListing<RotationItem>(
     {

@@ -30,11 +30,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const PAGE_TIMEOUT_MS = 30_000;
 
 /** `near` limits places to namespaces that contain it in their name. "" matches all. */
-export async function readControllerPage(
-  judging: Judging,
-  near: string,
-  signal: AbortSignal,
-): Promise<ControllerPage> {
+export async function readControllerPage(judging: Judging, near: string): Promise<ControllerPage> {
   const { installed, planning } = judging;
   if (planning.otherwise.length > 0)
     return unreachable(
@@ -42,7 +38,7 @@ export async function readControllerPage(
     );
   switch (installed.kind) {
     case "found":
-      return readOne(judging, installed.controller, near, signal);
+      return readOne(judging, installed.controller, near);
     case "several":
       return unreachable(`several controllers are installed: ${installed.names.join(", ")}`);
     case "unknown":
@@ -61,8 +57,8 @@ async function readOne(
   judging: Judging,
   controller: InstalledController,
   near: string,
-  signal: AbortSignal,
 ): Promise<ControllerPage> {
+  const { signal } = judging.program;
   const { namespace } = controller;
   const port = portOf(controller);
   if (port === 0) return unreachable("its page is on a port that is not known");
@@ -71,7 +67,7 @@ async function readOne(
     const what = "ask whether a port-forward is allowed";
     if (!(await isAllowed(judging.connection.client, forward, what, signal)))
       return unreachable(`get pods/portforward is not allowed in ${namespace}`);
-    const pods = await podsOf(judging, controller, signal);
+    const pods = await podsOf(judging, controller);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
     const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, near }));
     return await readFirst(judging.connection, places, signal);
@@ -91,9 +87,8 @@ function portOf({ flags }: InstalledController): number {
 
 /** Running pods, the leader first. */
 async function podsOf(
-  { connection }: Judging,
+  { connection, program: { signal } }: Judging,
   { namespace, flags }: InstalledController,
-  signal: AbortSignal,
 ): Promise<readonly string[]> {
   const what = "list the controller's pods";
   const query = { labelSelector: APP_LABEL, limit: 50 };

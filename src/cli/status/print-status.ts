@@ -61,7 +61,7 @@ export async function printStatus(given: Given, program: Program): Promise<numbe
   const flags = readKubectlFlags(given, program.env);
   const mode = modeOf(given);
   return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const look = (): Promise<Look> => lookOnce(judging, flags, mode, program);
+    const look = (): Promise<Look> => lookOnce(judging, mode);
     const first = await lookUntil(
       look,
       ({ allCurrent }) => allCurrent,
@@ -81,16 +81,12 @@ function modeOf(given: Given): Mode {
   return { failing: given["failing"] === true, watch, waitMs: readWait(given) };
 }
 
-async function lookOnce(
-  judging: Judging,
-  flags: KubectlFlags,
-  { failing }: Mode,
-  program: Program,
-): Promise<Look> {
-  const { namespace, selector } = flags;
+async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
+  const { program } = judging;
+  const { namespace, selector } = judging.flags;
   const page =
     selector === undefined
-      ? await readControllerPage(judging, namespace ?? "", program.signal)
+      ? await readControllerPage(judging, namespace ?? "")
       : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
   if (page.kind === "read") {
     const all = statusItems(page.status, { namespace, isSelected: () => true });
@@ -109,7 +105,7 @@ async function lookOnce(
       againMs: PAGE_AGAIN_MS,
     };
   }
-  const read = await readJudged(judging, flags, program);
+  const read = await readJudged(judging);
   const { plan } = await prospectIn(read, judging.planning);
   const { builder, clusterStates } = read;
   const status = await statusOfPlan(clusterStates, plan, namespace ?? "", program.version);

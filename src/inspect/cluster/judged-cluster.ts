@@ -23,6 +23,8 @@ export type Judging = {
   readonly where: string;
   readonly installed: Installed;
   readonly planning: PlanningSettings;
+  readonly flags: KubectlFlags;
+  readonly program: Program;
   /** The time by the API server's clock, in milliseconds since the epoch. */
   readonly nowMs: () => number;
 };
@@ -45,7 +47,8 @@ export async function withJudging<T>(
     const home = homeOf(own, program);
     const installed = await findController(connection.client, home, program.signal);
     const planning = readPlanningSettings(own, program, installed);
-    return await work({ connection, where: serverLine(connection), installed, planning, nowMs });
+    const where = serverLine(connection);
+    return await work({ connection, where, installed, planning, flags, program, nowMs });
   } finally {
     await connection.client.close();
   }
@@ -53,9 +56,7 @@ export async function withJudging<T>(
 
 /** Reads the cluster of a connection. `outlined` adds what a diff needs. */
 export async function readJudged(
-  { connection, installed, planning }: Judging,
-  flags: KubectlFlags,
-  program: Program,
+  { connection, installed, planning, flags, program }: Judging,
   options: {
     readonly outlined?: boolean;
     /**
