@@ -40,8 +40,6 @@ function nowhere() {
   return { plan, read };
 }
 
-const everything = { namespace: undefined, isSelected: () => true };
-
 test("a source without any copy after an edit has the state nowhere, is counted and is found (A4)", async () => {
   const { read } = nowhere();
   const { totals, sources } = await read();
@@ -62,7 +60,7 @@ test("a source without any copy after an edit has the state nowhere, is counted 
 
 test("status --failing lists a source without any copy, and nothing is all current then (A4)", async () => {
   const { plan, read } = nowhere();
-  const items = statusItems(await read(), everything);
+  const items = statusItems(await read());
   assert.deepEqual(
     items.map((item) => [item.source, item.state, isCurrent(item), isFailing(item)]),
     [

@@ -3,24 +3,21 @@ import { type ReasonCode } from "../../controller/model/reasons.ts";
 import { refText } from "../../text/names.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
 import type { Explanation } from "../explanation/explain.ts";
-import { KINDS } from "../../controller/model/kinds.ts";
+import { objectOfItem, type ItemObject } from "../../inspect/kubectl/listing.ts";
 import type { RemovalHoldCause } from "../../controller/model/verdicts.ts";
 import { dueWordsOf, isoTime } from "../../controller/settings/due-text.ts";
 
-export type ExplanationItem = {
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
+export type ExplanationItem = ItemObject & {
   readonly source: string;
   readonly verdict: ExplainedVerdict;
   /** Of the planner's reason. Absent for a place without one. */
-  readonly code?: ReasonCode;
+  readonly code: ReasonCode | undefined;
   readonly reason: string;
   /** When it changes without any event: RFC 3339, what happens then, and of a held removal why it waits. */
   readonly dueAt?: string;
   readonly dueWords?: string;
-  readonly hold?: RemovalHoldCause;
-  readonly unless?: string;
+  readonly hold?: RemovalHoldCause | undefined;
+  readonly unless?: string | undefined;
   /** Set when `from` fills the object, otherwise absent. */
   readonly pulling?: true;
   readonly decided: RuleAnswer;
@@ -33,11 +30,10 @@ export function explanationItems({
   places,
 }: Pick<Explanation, "kind" | "places">): readonly ExplanationItem[] {
   return places.map(({ place, source, verdict, code, reason, pulling, decided, answers, due }) => ({
-    resource: KINDS[kind].resource.plural,
-    ...place,
+    ...objectOfItem(kind, place),
     source: refText(source),
     verdict,
-    ...(code !== undefined && { code }),
+    code,
     reason,
     ...dueOf({ verdict, pulling, due }),
     ...(pulling && { pulling }),
@@ -53,10 +49,5 @@ function dueOf({
 }: Pick<PlaceAnswer, "verdict" | "pulling" | "due">) {
   if (dueAt === undefined || verdict === "unknown") return {};
   const { dueWords, unless } = dueWordsOf({ verdict, pulling, hold, removal });
-  return {
-    dueAt: isoTime(dueAt),
-    dueWords,
-    ...(hold !== undefined && { hold }),
-    ...(unless !== undefined && { unless }),
-  };
+  return { dueAt: isoTime(dueAt), dueWords, hold, unless };
 }

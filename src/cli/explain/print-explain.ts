@@ -6,10 +6,10 @@ import { isoTime } from "../../controller/settings/due-text.ts";
 import { isNamespaceName, refText, type Ref } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { explain, sourcesNamed, type Explanation } from "../explanation/explain.ts";
-import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
-import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
@@ -102,7 +102,7 @@ function print(
       kind: "ExplanationList",
       items: explanationItems(told),
       beside: {
-        object: { resource: KINDS[kind].resource.plural, ...subject, is, rules: answers },
+        object: { ...objectOfItem(kind, subject), is, rules: answers },
         waysOut: ways,
         ...(since && {
           recorded: { since: isoTime(since.fromMs), mark: since.mark, records: since.records },

@@ -88,13 +88,10 @@ export class PlaceExplainer {
       refText(present.template.source) === refText(source) &&
       isOfOtherInstallation(this.#settings, source.namespace);
     const planned = target && !taken ? withoutRow(wanted, source, present) : "skip";
-    return this.#answer({
-      ...{ place, source, present, row, about, there, pulling: false },
-      otherwise: isOthers ? "frozen" : planned,
-      note: isOthers
-        ? "its source belongs to another installation (--other-source-namespaces)"
-        : undefined,
-    });
+    const otherwise = isOthers ? "frozen" : planned;
+    const note = isOthers ? OTHER_INSTALLATION : undefined;
+    const pulling = false;
+    return this.#answer({ place, source, present, row, about, there, pulling, otherwise, note });
   }
 
   pull(pull: PullingObject): PlaceAnswer {
@@ -112,10 +109,9 @@ export class PlaceExplainer {
     const row = this.#rows.get({ place, source, pulling: true });
     const otherwise = target ? "current" : "skip";
     const type = object?.role === "source" ? object.desiredCopy?.type : undefined;
-    return this.#answer({
-      ...{ place, source, present: pull, row, about, there, pulling: true, otherwise },
-      note: type === undefined ? undefined : typeDifference(pull.type, type),
-    });
+    const note = type === undefined ? undefined : typeDifference(pull.type, type);
+    const [present, pulling] = [pull, true];
+    return this.#answer({ place, source, present, row, about, there, pulling, otherwise, note });
   }
 
   #objectAt({ namespace, name }: Ref): CachedObject | undefined {
@@ -184,6 +180,8 @@ export class PlaceExplainer {
 function refusalsIn(...answers: readonly (readonly RuleAnswer[])[]): readonly RuleAnswer[] {
   return answers.flat().filter(({ holds, rule }) => !holds && rule !== NOT_PAUSED);
 }
+
+const OTHER_INSTALLATION = "its source belongs to another installation (--other-source-namespaces)";
 
 /** Verdicts that the first failing rule determines. */
 const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];

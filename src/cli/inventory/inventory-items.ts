@@ -5,6 +5,7 @@ import { isoTime } from "../../controller/settings/due-text.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Certificate, UnreadCertificate } from "./certificates.ts";
 import { namedSource, type ObjectFacts, type Objects } from "./object-facts.ts";
+import { objectOfItem, type ItemObject } from "../../inspect/kubectl/listing.ts";
 import type { Reader } from "./readers.ts";
 
 export type InventoryCopy = Ref & {
@@ -29,15 +30,12 @@ export type InventoryValue = {
 export const LIMITS = ["max-age", "min-validity"] as const;
 export type Limit = (typeof LIMITS)[number];
 
-export type InventoryItem = {
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
+export type InventoryItem = ItemObject & {
   /** Whether it is a source now. Otherwise only copies name it. */
   readonly isSource: boolean;
   /** Key of the source list entry that makes it a source. */
-  readonly entry?: string;
-  readonly type?: string;
+  readonly entry?: string | undefined;
+  readonly type?: string | undefined;
   readonly keys: readonly string[];
   /** Entries that no manager is recorded for, so their names are not known without reading data. */
   readonly unnamedKeys?: number;
@@ -74,14 +72,11 @@ function itemOf(
   copies: readonly ObjectFacts[],
   nowMs: number,
 ): InventoryItem {
-  const entry = object.role === "source" ? object.entry?.key : undefined;
   return {
-    resource: KINDS[kind].resource.plural,
-    namespace: object.namespace,
-    name: object.name,
+    ...objectOfItem(kind, object),
     isSource: true,
-    ...(entry !== undefined && { entry }),
-    ...(type !== "" && { type }),
+    entry: object.role === "source" ? object.entry?.key : undefined,
+    type: type || undefined,
     keys,
     ...(unnamedKeys > 0 && { unnamedKeys }),
     value: valueOf(time, nowMs),
@@ -98,11 +93,9 @@ function withoutSource(copies: readonly ObjectFacts[]): readonly InventoryItem[]
   if (!first || !source) return [];
   return [
     {
-      resource: KINDS[first.kind].resource.plural,
-      namespace: source.namespace,
-      name: source.name,
+      ...objectOfItem(first.kind, source),
       isSource: false,
-      ...(first.type !== "" && { type: first.type }),
+      type: first.type || undefined,
       keys: [],
       value: { known: "unknown" },
       ...copiesOf(copies, undefined),

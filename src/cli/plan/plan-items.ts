@@ -3,13 +3,14 @@
 import { reasonText, type ReasonCode } from "../../controller/model/reasons.ts";
 import { isPending, type Plan, type Row, type Verdict } from "../../controller/model/verdicts.ts";
 import { problemText } from "../../controller/annotations/rules.ts";
-import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { actionKey, isCopying, type Action } from "../../controller/model/actions.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Prospect } from "../../inspect/cluster/prospect.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
+import { objectOfItem, type ItemObject } from "../../inspect/kubectl/listing.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
 
 /**
@@ -18,35 +19,26 @@ import { contentDiff, type ContentDiff } from "./content-diff.ts";
  */
 export type ItemVerdict = Verdict | "refused" | "unknown";
 
-export type PlanItem = {
-  /** As kubectl names it: `secrets`. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
+export type PlanItem = ItemObject & {
   /** NAMESPACE/NAME. */
   readonly source: string;
   readonly verdict: ItemVerdict;
   readonly code: ReasonCode;
   readonly reason: string;
   /** For a write: what it changes. Absent when it only changes secretcast's marks. */
-  readonly changes?: ContentDiff;
+  readonly changes?: ContentDiff | undefined;
   /** For a removal: the earliest time when a run that starts now makes it, RFC 3339. */
   readonly dueAt?: string;
-};
-
-export type ItemFilter = {
-  readonly namespace: string | undefined;
-  isSelected(kind: ObjectKind, source: Ref): boolean;
 };
 
 export function planItems(
   { plan, fills }: Prospect,
   { builder, rights }: Pick<ReadCluster, "builder" | "rights">,
-  filter: ItemFilter,
+  namespace: string | undefined,
 ): readonly PlanItem[] {
   const actions = new Map(plan.actions.map((action) => [actionKey(action), action]));
   const wanted = (kind: ObjectKind, place: Ref, source: Ref): boolean =>
-    (filter.namespace ?? place.namespace) === place.namespace && filter.isSelected(kind, source);
+    (namespace ?? place.namespace) === place.namespace && builder.isSelected(kind, source);
   const refused = plan.sources
     .filter(({ state, kind, source }) => state === "refused" && wanted(kind, source, source))
     .map(({ kind, source, problems }) =>
@@ -60,22 +52,16 @@ export function planItems(
       const unread = unknownReason({ verdict, source, code: row.reason.code }, rights);
       return unread === undefined ? item : { ...item, verdict: "unknown", reason: unread };
     });
-  return [...listItems(plan, filter), ...refused, ...rows].toSorted(byPlace);
+  return [...listItems(plan, namespace), ...refused, ...rows].toSorted(byPlace);
 }
 
-function refusal(
-  kind: ObjectKind,
-  { namespace, name }: Ref,
-  code: ReasonCode,
-  reason: string,
-): PlanItem {
-  const { plural: resource } = KINDS[kind].resource;
-  const source = refText({ namespace, name });
-  return { resource, namespace, name, source, verdict: "refused", code, reason };
+function refusal(kind: ObjectKind, source: Ref, code: ReasonCode, reason: string): PlanItem {
+  const object = objectOfItem(kind, source);
+  return { ...object, source: refText(source), verdict: "refused", code, reason };
 }
 
 // Items for the source list itself: entries that produced no source.
-function listItems({ list }: Plan, { namespace }: ItemFilter): readonly PlanItem[] {
+function listItems({ list }: Plan, namespace: string | undefined): readonly PlanItem[] {
   const { ref, refused } = list;
   if (!ref || refused.length === 0 || (namespace ?? ref.namespace) !== ref.namespace) return [];
   return [
@@ -89,18 +75,14 @@ function itemOf(
   builder: ClusterBuilder,
   fills: Prospect["fills"],
 ): PlanItem {
-  const { namespace, name } = place;
   const why = action && isCopying(action) ? action.reason : reason;
-  const changes = action && contentDiff(action, builder, fills);
   return {
-    resource: KINDS[kind].resource.plural,
-    namespace,
-    name,
+    ...objectOfItem(kind, place),
     source: refText(source),
     verdict,
     code: why.code,
     reason: reasonText(why),
-    ...(changes && { changes }),
+    changes: action && contentDiff(action, builder, fills),
   };
 }
 

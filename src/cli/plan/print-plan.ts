@@ -139,10 +139,9 @@ async function tellPlan(
   const { namespace, selector } = flags;
   const nowMs = Date.now();
   const removedAt = isoTime(nowMs + planning.config.deleteGraceMs);
-  const items = planItems(prospect, read, {
-    namespace,
-    isSelected: (kind, source) => read.builder.isSelected(kind, source),
-  }).map((item) => (isRemoval(item) ? { ...item, dueAt: removedAt } : item));
+  const items = planItems(prospect, read, namespace).map((item) =>
+    isRemoval(item) ? { ...item, dueAt: removedAt } : item,
+  );
   const whole = namespace === undefined && selector === undefined;
   const beside = { settings: { from: planning.from, flags: planning.flags } };
   const different =

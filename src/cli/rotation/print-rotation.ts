@@ -5,7 +5,7 @@ import type {
   PlannerSettings,
   SourceObject,
 } from "../../controller/model/cluster.ts";
-import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import {
   prospectIn,
@@ -22,7 +22,7 @@ import {
   readKubectlFlags,
   type Given,
 } from "../../inspect/kubectl/kubectl-flags.ts";
-import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
 import { lookUntil, readDuration, readWait } from "../../inspect/kubectl/waiting.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -191,7 +191,7 @@ function tell(
       kind: "RotationList",
       items,
       beside: {
-        object: { resource: KINDS[kind].resource.plural, ...source },
+        object: objectOfItem(kind, source),
         safe: revocation.isSafe && read.unknown.length === 0,
         blockers: blockersOf(revocation, read),
         syncPeriodSeconds: syncPeriodMs / 1000,

@@ -1,10 +1,11 @@
 // A rotation as a list with one item for each place: the source, its copies, and the objects that it fills.
-import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { objectOfItem, type ItemObject } from "../../inspect/kubectl/listing.ts";
 import { apiTime } from "../../inspect/requests/api-time.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { HELD_CODES, type HeldCode } from "../holding/held-value.ts";
 import { restartCommand } from "../holding/restart-command.ts";
-import type { Holder, JudgedPlace, Revocation } from "../holding/revocation.ts";
+import type { Holder, Revocation } from "../holding/revocation.ts";
 import type { PlaceRole, RotationPlace } from "../holding/rotation-places.ts";
 import type { PodOwner, UseKind, UsingPod } from "../holding/using-pod.ts";
 
@@ -12,8 +13,8 @@ export type HolderItem = {
   /** The Pod's name, in the place's namespace. */
   readonly pod: string;
   /** RFC 3339. Absent where the Pod's status has none. */
-  readonly startedAt?: string;
-  readonly owner?: PodOwner;
+  readonly startedAt: string | undefined;
+  readonly owner: PodOwner | undefined;
   readonly holds: readonly {
     readonly by: UseKind;
     readonly container?: string;
@@ -24,20 +25,16 @@ export type HolderItem = {
   readonly restart: string;
 };
 
-export type RotationItem = {
-  /** As kubectl names it: `secrets`. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
+export type RotationItem = ItemObject & {
   /** NAMESPACE/NAME. */
   readonly source: string;
   readonly role: PlaceRole;
   /** Whether it has the present value. */
   readonly value: "present" | "older" | "absent";
   /** When it got the present value, or earlier. RFC 3339. Absent where it has none, or nothing records it. */
-  readonly since?: string;
+  readonly since: string | undefined;
   readonly verdict: RotationPlace["verdict"];
-  readonly code?: string;
+  readonly code: string | undefined;
   readonly reason: string;
   readonly podsRead: boolean;
   /** Pods that hold an older value. */
@@ -54,31 +51,22 @@ export function rotationItems(
   { places }: Pick<Revocation, "places">,
   ownerOf: OwnerOf,
 ): readonly RotationItem[] {
-  return places.map((judged) => ({
-    resource: KINDS[kind].resource.plural,
-    ...itemOf(judged, ownerOf),
-    source: refText(source),
-  }));
-}
-
-function itemOf(
-  { place, holders, pulls, podsUnread }: JudgedPlace,
-  ownerOf: OwnerOf,
-): Omit<RotationItem, "resource" | "source"> {
-  const { namespace, name, role, verdict, code, reason, value } = place;
-  return {
-    namespace,
-    name,
-    role,
-    value: valueWord(value),
-    ...(value?.kind === "present" && { since: apiTime(value.since) }),
-    verdict,
-    ...(code !== undefined && { code }),
-    reason,
-    podsRead: !podsUnread,
-    holders: holders.map((holder) => holderItem(holder, ownerOf(holder.pod))),
-    pulls: pulls.map((pod) => pod.name),
-  };
+  return places.map(({ place, holders, pulls, podsUnread }) => {
+    const { role, verdict, code, reason, value } = place;
+    return {
+      ...objectOfItem(kind, place),
+      role,
+      value: valueWord(value),
+      since: value?.kind === "present" ? apiTime(value.since) : undefined,
+      verdict,
+      code,
+      reason,
+      podsRead: !podsUnread,
+      holders: holders.map((holder) => holderItem(holder, ownerOf(holder.pod))),
+      pulls: pulls.map((pod) => pod.name),
+      source: refText(source),
+    };
+  });
 }
 
 function valueWord(value: RotationPlace["value"]): RotationItem["value"] {
@@ -97,8 +85,8 @@ function valueWord(value: RotationPlace["value"]): RotationItem["value"] {
 function holderItem({ pod, holds }: Holder, owner: PodOwner | undefined): HolderItem {
   return {
     pod: pod.name,
-    ...(pod.startedAt !== undefined && { startedAt: apiTime(pod.startedAt) }),
-    ...(owner && { owner }),
+    startedAt: pod.startedAt === undefined ? undefined : apiTime(pod.startedAt),
+    owner,
     holds: holds.map((held) => ({ ...held, reason: HELD_CODES[held.code] })),
     restart: restartCommand(pod, owner),
   };

@@ -89,7 +89,7 @@ async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
       ? await readControllerPage(judging, namespace ?? "")
       : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
   if (page.kind === "read") {
-    const all = statusItems(page.status, { namespace, isSelected: () => true });
+    const all = statusItems(page.status, namespace);
     const { version, leader } = page.status;
     return {
       items: failing ? all.filter(isFailing) : all,
@@ -109,11 +109,8 @@ async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
   const { plan } = await prospectIn(read, judging.planning);
   const { builder, clusterStates } = read;
   const status = await statusOfPlan(clusterStates, plan, namespace ?? "", program.version);
-  const listed = statusItems(status, {
-    namespace,
-    isSelected: (kind, of) => builder.isSelected(kind, of),
-  });
-  const all = withoutUnread(listed, read.rights);
+  const listed = statusItems(status, namespace, (kind, of) => builder.isSelected(kind, of));
+  const all = listed.map((item) => withoutUnread(item, read.rights));
   return {
     items: failing ? all.filter(isFailing) : all,
     allCurrent: all.every(isCurrent),

@@ -1,39 +1,27 @@
 // A status as a list, the worst first: one item for each source with the outcomes of its places, and items
 // for missing sources. The format is the same for a controller's page and for a plan made here.
-import {
-  METRIC_STATES,
-  type MetricState,
-  type RemovalHoldCause,
-} from "../../controller/model/verdicts.ts";
+import { METRIC_STATES, type MetricState } from "../../controller/model/verdicts.ts";
 import { parseRef, type Ref } from "../../text/names.ts";
-import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
+import { objectOfItem, type ItemObject } from "../../inspect/kubectl/listing.ts";
 import { unknownReason, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { StatusGroup } from "../../page/groups.ts";
 import type { SourceLine, Status } from "../../page/status.ts";
 import { isSourceState, severity, type RowState } from "../../page/filter.ts";
 
-export type StatusOutcome = {
+/** `code`, the times and the hold are absent where a group has none, or the controller reports none. */
+export type StatusOutcome = Partial<
+  Pick<StatusGroup, "code" | "dueAt" | "dueWords" | "hold" | "unless">
+> & {
   readonly verdict: string;
-  /** Of the reason. Absent if the places have several, or the controller reports none. */
-  readonly code?: string;
   readonly reason: string;
   /** The first places, as NAMESPACE/NAME. */
   readonly places: readonly string[];
   readonly count: number;
-  /** When the first of them changes without any event: RFC 3339, and what happens then. */
-  readonly dueAt?: string;
-  readonly dueWords?: string;
-  /** For held removals: the condition that holds them, and what prevents them. */
-  readonly hold?: RemovalHoldCause;
-  readonly unless?: string;
 };
 
-export type StatusItem = {
-  /** As kubectl names it: `secrets`. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
+export type StatusItem = ItemObject & {
   /** NAMESPACE/NAME. */
   readonly source: string;
   /** `unknown`: the user may not read the source, so its state is not known. */
@@ -46,14 +34,10 @@ export type StatusItem = {
   readonly outcomes: readonly StatusOutcome[];
 };
 
-export type StatusFilter = {
-  readonly namespace: string | undefined;
-  isSelected(kind: ObjectKind, source: Ref): boolean;
-};
-
 export function statusItems(
   status: Pick<Status, "groups" | "sources">,
-  filter: StatusFilter,
+  only?: string,
+  isSelected: (kind: ObjectKind, source: Ref) => boolean = () => true,
 ): readonly StatusItem[] {
   const groups = Map.groupBy(status.groups.shown, subjectKey);
   const items = status.sources.shown.map((line) =>
@@ -64,7 +48,9 @@ export function statusItems(
     const [first] = group;
     if (first && !told.has(key)) items.push(withoutLine(first, group));
   }
-  return items.filter((item) => isWanted(item, filter)).toSorted(byState);
+  return items
+    .filter((item) => isSelected(kindOfResource(item.resource), item) && isIn(item, only))
+    .toSorted(byState);
 }
 
 type Subject = Pick<SourceLine, "kind" | "source">;
@@ -106,49 +92,24 @@ function withoutLine(subject: Subject, groups: readonly StatusGroup[]): StatusIt
 }
 
 // A page of an earlier version only contains Secrets and does not name the kind.
-function placeOf({ kind, source }: Subject): Pick<StatusItem, "resource" | "namespace" | "name"> {
-  const { namespace, name } = parseRef(source) ?? { namespace: "", name: source };
-  return { resource: resourceOf(kind), namespace, name };
-}
-
-function resourceOf(kind: ObjectKind | undefined): string {
-  return KINDS[kind ?? "Secret"].resource.plural;
+function placeOf({ kind, source }: { kind?: ObjectKind; source: string }): ItemObject {
+  return objectOfItem(kind ?? "Secret", parseRef(source) ?? { namespace: "", name: source });
 }
 
 function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
-  return groups.map(({ verdict, code, reason, places, dueAt, dueWords, hold, unless }) => ({
-    verdict,
-    ...(code !== undefined && { code }),
-    reason,
-    places: places.shown,
-    count: places.total,
-    ...(dueAt !== undefined && { dueAt }),
-    ...(dueWords !== undefined && { dueWords }),
-    ...(hold !== undefined && { hold }),
-    ...(unless !== undefined && { unless }),
-  }));
+  return groups.map(({ verdict, code, reason, places, dueAt, dueWords, hold, unless }) => {
+    const { shown, total: count } = places;
+    return { verdict, code, reason, places: shown, count, dueAt, dueWords, hold, unless };
+  });
 }
 
-function isWanted(
-  { resource, namespace, name, outcomes }: StatusItem,
-  filter: StatusFilter,
-): boolean {
-  const kind = kindOfResource(resource);
-  if (!filter.isSelected(kind, { namespace, name })) return false;
-  if (filter.namespace === undefined || filter.namespace === namespace) return true;
-  const inside = `${filter.namespace}/`;
-  return outcomes.some(({ places }) => places.some((place) => place.startsWith(inside)));
+function isIn({ namespace, outcomes }: StatusItem, only: string | undefined): boolean {
+  if (only === undefined || only === namespace) return true;
+  return outcomes.some(({ places }) => places.some((place) => place.startsWith(`${only}/`)));
 }
 
-/** The items, with `unknown` for verdicts that depend on objects that the user may not read. */
-export function withoutUnread(
-  items: readonly StatusItem[],
-  rights: ReaderRights,
-): readonly StatusItem[] {
-  return items.map((item) => withoutUnreadOf(item, rights));
-}
-
-function withoutUnreadOf(item: StatusItem, rights: ReaderRights): StatusItem {
+/** The item, with `unknown` for verdicts that depend on objects that the user may not read. */
+export function withoutUnread(item: StatusItem, rights: ReaderRights): StatusItem {
   let unread = 0;
   const outcomes = item.outcomes.map((outcome) => {
     const { verdict, code, count } = outcome;

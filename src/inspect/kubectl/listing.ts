@@ -1,7 +1,8 @@
 // Prints the result of a command in the format of `-o`. Data is written to stdout. json and yaml print one
 // List of this program's own kind, whose version changes when a field does.
 import { dump } from "js-yaml";
-import { KINDS } from "../../controller/model/kinds.ts";
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { Ref } from "../../text/names.ts";
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { painter, tableLines, type Column } from "./table.ts";
@@ -48,20 +49,25 @@ export function printListing<T extends object>(
   }
 }
 
-type NamedItem = {
-  /** As kubectl names it, in the plural. */
+/** The object that an item is about. */
+export type ItemObject = {
+  /** As kubectl names it: `secrets`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
 };
 
+export function objectOfItem(kind: ObjectKind, { namespace, name }: Ref): ItemObject {
+  return { resource: KINDS[kind].resource.plural, namespace, name };
+}
+
 /** Arguments for the next command: kubectl get secret/NAME -n NAMESPACE. */
-export function kubectlName({ resource, namespace, name }: NamedItem): string {
+export function kubectlName({ resource, namespace, name }: ItemObject): string {
   return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
 }
 
 /** The columns of the object itself. Its resource is shown where there is more than one. */
-export function objectColumns<T extends NamedItem>(items: readonly T[]): readonly Column<T>[] {
+export function objectColumns<T extends ItemObject>(items: readonly T[]): readonly Column<T>[] {
   const mixed = items.some(({ resource }) => resource !== KINDS.Secret.resource.plural);
   return [
     ...(mixed ? [RESOURCE_COLUMN] : []),
@@ -70,7 +76,7 @@ export function objectColumns<T extends NamedItem>(items: readonly T[]): readonl
   ];
 }
 
-export const RESOURCE_COLUMN: Column<Pick<NamedItem, "resource">> = {
+export const RESOURCE_COLUMN: Column<Pick<ItemObject, "resource">> = {
   header: "RESOURCE",
   cell: ({ resource }) => resource,
 };

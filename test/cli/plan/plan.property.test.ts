@@ -34,11 +34,7 @@ async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
     settings,
     look: (_, { namespace, name }) => Promise.resolve(made.secrets.get(`${namespace}/${name}`)),
   });
-  return planItems(
-    prospect,
-    { builder, rights: ALL_RIGHTS },
-    { namespace: undefined, isSelected: () => true },
-  );
+  return planItems(prospect, { builder, rights: ALL_RIGHTS }, undefined);
 }
 
 /** Of writes by place: what each does to an object, in one word. */

@@ -12,10 +12,7 @@ test("the table and the JSON of status say when a held removal is made, and unle
   const rows = [heldRow("team-a", { dueAt: 28 * 60_000 + 500 })];
   const shown = await groupRows(rows, { offsetMs: now, beganAt: 0 });
   const nothing = { total: 0, shown: [] };
-  const items = statusItems(
-    { groups: { total: 1, shown }, sources: nothing },
-    { namespace: undefined, isSelected: () => true },
-  );
+  const items = statusItems({ groups: { total: 1, shown }, sources: nothing });
   const [outcome] = items[0]?.outcomes ?? [];
   assert.equal(outcome?.dueAt, new Date(now + 28 * 60_000 + 500).toISOString());
   assert.deepEqual(

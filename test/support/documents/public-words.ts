@@ -88,7 +88,9 @@ export function eventReasons(): readonly string[] {
 }
 
 function itemsIn(file: string): readonly string[] {
-  const types = readFileSync(SRC + file, "utf8").matchAll(/^export type (\w+Item) = \{/gm);
+  const types = readFileSync(SRC + file, "utf8").matchAll(
+    /^export type (\w+Item) = (?:ItemObject & )?\{/gm,
+  );
   return Array.from(types, ([, type = ""]) => type);
 }
 
@@ -96,5 +98,9 @@ function fieldsOf(file: string, type: string): readonly string[] {
   const text = readFileSync(SRC + file, "utf8");
   const [, body = ""] =
     new RegExp(String.raw`^export type ${type} = ([\s\S]*?)^\};`, "m").exec(text) ?? [];
-  return Array.from(body.matchAll(/^ {2}readonly (\w+)\??:/gm), ([, field = ""]) => field);
+  const own = Array.from(body.matchAll(/^ {2}readonly (\w+)\??:/gm), ([, field = ""]) => field);
+  const shared = body.startsWith("ItemObject & ")
+    ? fieldsOf("inspect/kubectl/listing.ts", "ItemObject")
+    : [];
+  return [...shared, ...own];
 }
