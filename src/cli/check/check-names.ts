@@ -1,6 +1,6 @@
 // Proposes --only-names: with the names that the present plan needs, the controller needs no right to read any
 // other Secret.
-import { prospectIn } from "../../inspect/cluster/judged-cluster.ts";
+import { prospectOf } from "../../inspect/cluster/prospect.ts";
 import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 import { readCluster, type ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { countObjects } from "../../inspect/requests/count-objects.ts";
@@ -37,7 +37,7 @@ export async function checkNames(
     const read = await readCluster(options);
     const [unread] = read.unknown;
     if (unread !== undefined) return unknown(unread);
-    const { plan } = await prospectIn(read, planning);
+    const { plan } = await prospectOf({ ...read, settings });
     return [proposal(namesOf(plan, read.clusterStates))];
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;

@@ -2,11 +2,9 @@
 import { listed } from "../../text/listed.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
 import { finding, type CheckFinding } from "./finding.ts";
 import { rightText, SOURCE_LIST, type NeededRight } from "../rights/needed-rights.ts";
-import type { RightsOf } from "./whose-rights.ts";
+import { orUnasked, type RightsOf } from "./whose-rights.ts";
 
 const AT_A_TIME = 8;
 const NO_RIGHT = "no right to it";
@@ -92,15 +90,11 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<boolean | string> {
   const right = { verb, group, resource, namespace };
-  try {
-    for (const name of names ?? [undefined])
-      if (!(await rightsOf({ ...right, name }, signal))) return false;
-    return true;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
-      throw error;
-    return causeOf(error).text;
+  for (const name of names ?? [undefined]) {
+    const answer = await orUnasked(rightsOf({ ...right, name }, signal));
+    if (answer !== true) return answer;
   }
+  return true;
 }
 
 /** The manifests with the rights on a kind: in one namespace, and everywhere. */

@@ -3,10 +3,9 @@
 import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { listed } from "../../text/listed.ts";
 import type { AccessAttributes } from "../../inspect/requests/access-review.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
 import type { NeededRight } from "../rights/needed-rights.ts";
 import { finding, type CheckFinding } from "./finding.ts";
-import type { RightsOf } from "./whose-rights.ts";
+import { orUnasked, type RightsOf } from "./whose-rights.ts";
 
 // Each namespace costs 25 reviews at most.
 const MOST_NAMESPACES = 100;
@@ -39,7 +38,9 @@ export async function checkWidth(
   needed: readonly NeededRight[],
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
-  const ask = (right: AccessAttributes): Promise<boolean> => allowed(rightsOf, right, signal);
+  // The line of a needed right says why a review fails.
+  const ask = async (right: AccessAttributes): Promise<boolean> =>
+    (await orUnasked(rightsOf(right, signal))) === true;
   if (await ask({ verb: "*", group: "*", resource: "*" }))
     return [tooWide("every right in the cluster", "these flags need a few rights only")];
   const wide = new Set(
@@ -118,19 +119,4 @@ function textOf(right: AccessAttributes, namespace: string | undefined): string 
 
 function tooWide(what: string, says: string): CheckFinding {
   return finding({ area: "right", check: `too wide: ${what}` }, "warning", says, ADVICE);
-}
-
-// The line of a needed right says why a review fails.
-async function allowed(
-  rightsOf: RightsOf,
-  right: AccessAttributes,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    return await rightsOf(right, signal);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
-      throw error;
-    return false;
-  }
 }

@@ -24,8 +24,13 @@ import {
 } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
 import { checkWidth } from "./check-width.ts";
-import { homeOf, settingsLine } from "../../inspect/cluster/planning-settings.ts";
-import { checkedSettings, isGuessed } from "./checked-settings.ts";
+import {
+  homeOf,
+  readSettings,
+  settingsLine,
+  type PlanningSettings,
+} from "../../inspect/cluster/planning-settings.ts";
+import { isGuessed } from "./guessed-rights.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "../rights/needed-rights.ts";
 import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
@@ -35,8 +40,10 @@ export async function printCheck(given: Given, program: Program): Promise<number
   const flags = readKubectlFlags(given, program.env);
   const own = givenFlags(given, IN_CLUSTER_FLAGS);
   const home = flags.namespace ?? homeOf(own, program);
+  const settingsFor = (installed: Installed): PlanningSettings =>
+    readSettings(IN_CLUSTER_FLAGS, own, program, installed, home);
   // Wrong values are reported before anything is asked.
-  checkedSettings(own, program, { kind: "unasked" }, home);
+  settingsFor({ kind: "unasked" });
   const { signal, version } = program;
   // As the user: only the rights are those of another account.
   let clockAheadMs = 0;
@@ -50,9 +57,10 @@ export async function printCheck(given: Given, program: Program): Promise<number
   try {
     const server = await serverVersion(client, signal);
     const installed = await findController(client, home, signal);
-    const checked = checkedSettings(own, program, installed, home);
+    const checked = settingsFor(installed);
     const { config } = checked;
-    const account = flags.as ?? accountOf(installed);
+    const usual = installed.kind === "found" ? installed.controller.account : undefined;
+    const account = flags.as ?? usual;
     if (account !== undefined) impersonating = connect({ ...flags, as: account }, program).client;
     const judged = judgedBy(client, impersonating, account, flags);
     const guessed = isGuessed(own, program, installed);
@@ -69,7 +77,7 @@ export async function printCheck(given: Given, program: Program): Promise<number
       ...(await checkNames(client, checked, program)),
       ...(await checkAdmission(client, version, signal, {
         onlyNames: config.onlyNames,
-        account: accountOf(installed),
+        account: usual,
       })),
       ...(await checkOthers(client, signal)),
       ...(await checkSize(client, config, signal)),
@@ -95,10 +103,6 @@ export async function printCheck(given: Given, program: Program): Promise<number
   } finally {
     await Promise.all([client.close(), impersonating?.close()]);
   }
-}
-
-function accountOf(installed: Installed): string | undefined {
-  return installed.kind === "found" ? installed.controller.account : undefined;
 }
 
 function judgedBy(

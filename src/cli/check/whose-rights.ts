@@ -1,6 +1,7 @@
 // Decides whose rights `check` judges: those of the controller's account or of the account in --as, and
 // separately the user's own. Everything else is read as the user.
 import { ApiError } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import {
   isAllowed,
@@ -38,4 +39,15 @@ export function rightsOfAccount(
     }
     return isAllowedTo(client, account, right, WHAT, signal);
   };
+}
+
+/** The answer of a review, or a text that says why there is none. Rejects if authentication fails. */
+export async function orUnasked(answer: Promise<boolean>): Promise<boolean | string> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
+      throw error;
+    return causeOf(error).text;
+  }
 }

@@ -14,13 +14,13 @@ import { namedObject } from "../../inspect/cluster/named-object.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
 import {
-  prospectIn,
   readJudged,
   stateOfKind,
   tellUnknown,
   withJudging,
   type Judging,
 } from "../../inspect/cluster/judged-cluster.ts";
+import { prospectOf } from "../../inspect/cluster/prospect.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
@@ -41,7 +41,7 @@ export async function printExplain(given: Given, program: Program): Promise<numb
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
     const clusterState = stateOfKind(read, kind);
-    const { plan } = await prospectIn(read, planning);
+    const { plan } = await prospectOf({ ...read, settings: planning.settings });
     const page = await readControllerPage(judging, "");
     const live =
       page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;

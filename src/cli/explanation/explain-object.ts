@@ -26,13 +26,7 @@ import {
 } from "../../controller/annotations/vocabulary.ts";
 import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
-import {
-  annotateKey,
-  annotateObject,
-  editObject,
-  kubectlWord,
-  sourceWord,
-} from "./what-to-type.ts";
+import { annotateKey, annotateObject, kubectlOn, kubectlWord, sourceWord } from "./what-to-type.ts";
 
 export const NOT_PAUSED = "the source is not paused";
 const ASKS = "it asks for copies";
@@ -218,7 +212,7 @@ function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): rea
 function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Problem): string {
   // An entry of the source list is named as it is.
   if (annotation.startsWith("entry ")) return "correct it in the source list";
-  if (annotation === "data") return `correct its data: ${editObject(kind, object)}`;
+  if (annotation === "data") return `correct its data: ${kubectlOn("edit", kind, object)}`;
   if (!annotation.startsWith(PREFIX))
     return `take another ${kind}: a ${annotation} cannot be changed`;
   const off = isUnknownKey(annotation) || expected.startsWith(NO_ANNOTATION);

@@ -15,7 +15,7 @@ import {
 import {
   annotateKey,
   annotateObject,
-  deleteObject,
+  kubectlOn,
   showManagers,
   sourceWord,
   touchObject,
@@ -81,9 +81,9 @@ function changeOf(found: Found): string | undefined {
       return sourceWord({ ...source, kind, entry: found.entry }, "paused", undefined);
     case "frozen":
       if (present?.role === "copy" && present.template.unknownMark !== undefined)
-        return `run the newer version, or let it be made anew: ${deleteObject(kind, present)}`;
+        return `run the newer version, or let it be made anew: ${kubectlOn("delete", kind, present)}`;
       if (why && says(why, "SourceNotRead"))
-        return `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${deleteObject(kind, found.place)}`;
+        return `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${kubectlOn("delete", kind, found.place)}`;
       if (why && UNREAD.some((code) => says(why, code)))
         return "secretcast check: it names the right that is missing";
       return undefined;
@@ -111,7 +111,7 @@ function changeOfConflict({ kind, entry, place, source, present, row }: Found): 
   const unknown = present.adopt?.unknownKey;
   if (unknown !== undefined)
     return `its owner takes it off: ${annotateKey(kind, place, unknown, undefined)}`;
-  return `its owner gives it up: ${deleteObject(kind, place)}`;
+  return `its owner gives it up: ${kubectlOn("delete", kind, place)}`;
 }
 
 /** Another client repeatedly changes the object, according to its managedFields. */

@@ -7,7 +7,7 @@ import {
   type AnnotationName,
 } from "../../controller/annotations/vocabulary.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import { deleteObject, kubectlWord, shellWord } from "./what-to-type.ts";
+import { kubectlOn, shellWord } from "./what-to-type.ts";
 
 /** Maximum length of a command in characters: a quarter of what a system accepts as one argument. */
 export const LONGEST_COMMAND = 32_768;
@@ -17,12 +17,12 @@ const MOST_PLACES = 500;
 /** Values by annotation without its prefix. Undefined removes the annotation. */
 export type Words = Readonly<Partial<Record<AnnotationName, string | undefined>>>;
 
-export function annotateAll(kind: ObjectKind, { namespace, name }: Ref, words: Words): string {
+export function annotateAll(kind: ObjectKind, object: Ref, words: Words): string {
   const assignments = Object.entries(words).map(([word, value]) => {
     const key = annotationKey(word as AnnotationName);
     return value === undefined ? `${key}-` : shellWord(`${key}=${value}`);
   });
-  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} --overwrite ${assignments.join(" ")}`;
+  return `${kubectlOn("annotate", kind, object)} --overwrite ${assignments.join(" ")}`;
 }
 
 /** Adds an entry to the source list or replaces the existing one. */
@@ -74,7 +74,7 @@ export function recreateSource(
     terminating: `kubectl wait --for=delete namespace/${namespace} --timeout=10m && kubectl create namespace ${namespace} && `,
   }[home];
   const template = shellWord(templateOf(kind, source, words));
-  return `${first}kubectl get ${kubectlWord(kind)} -n ${copy.namespace} ${copy.name} -o go-template=${template} | kubectl create -f -`;
+  return `${first}${kubectlOn("get", kind, copy)} -o go-template=${template} | kubectl create -f -`;
 }
 
 /** Deletes the copies or removes their managed-by label, with one command for each name. */
@@ -83,18 +83,17 @@ export function removeNow(
   places: readonly Ref[],
   removal: "delete" | "release",
 ): readonly string[] {
+  const one = (place: Ref): string =>
+    removal === "delete"
+      ? kubectlOn("delete", kind, place)
+      : `${kubectlOn("label", kind, place)} ${MANAGED_BY_LABEL}-`;
   const byName = Map.groupBy(places.slice(0, MOST_PLACES), ({ name }) => name);
   return Array.from(byName, ([name, members]) => {
     const [only, ...others] = members;
-    if (only && others.length === 0) return one(kind, only, removal);
+    if (only && others.length === 0) return one(only);
     const namespaces = members.map(({ namespace }) => namespace).join(" ");
-    return `for n in ${namespaces}; do ${one(kind, { namespace: '"$n"', name }, removal)}; done`;
+    return `for n in ${namespaces}; do ${one({ namespace: '"$n"', name })}; done`;
   });
-}
-
-function one(kind: ObjectKind, place: Ref, removal: "delete" | "release"): string {
-  if (removal === "delete") return deleteObject(kind, place);
-  return `kubectl label ${kubectlWord(kind)} -n ${place.namespace} ${place.name} ${MANAGED_BY_LABEL}-`;
 }
 
 /** How many of so many places the commands of removeNow do not name. */

@@ -14,6 +14,15 @@ export function kubectlWord(kind: ObjectKind): string {
   return kind.toLowerCase();
 }
 
+/** `kubectl VERB` on one object. What follows are further arguments. */
+export function kubectlOn(
+  verb: "annotate" | "delete" | "edit" | "get" | "label",
+  kind: ObjectKind,
+  { namespace, name }: Ref,
+): string {
+  return `kubectl ${verb} ${kubectlWord(kind)} -n ${namespace} ${name}`;
+}
+
 /** An undefined `value` removes the annotation. */
 export function annotateObject(
   kind: ObjectKind,
@@ -27,11 +36,11 @@ export function annotateObject(
 /** `key` may be any key that a user wrote. */
 export function annotateKey(
   kind: ObjectKind,
-  { namespace, name }: Ref,
+  object: Ref,
   key: string,
   value: string | undefined,
 ): string {
-  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} ${assignment(key, value)}`;
+  return `${kubectlOn("annotate", kind, object)} ${assignment(key, value)}`;
 }
 
 export function annotateNamespace(name: string, word: AnnotationName, value: string): string {
@@ -42,22 +51,14 @@ function assignment(key: string, value: string | undefined): string {
   return value === undefined ? `${key}-` : `--overwrite ${shellWord(`${key}=${value}`)}`;
 }
 
-export function deleteObject(kind: ObjectKind, { namespace, name }: Ref): string {
-  return `kubectl delete ${kubectlWord(kind)} -n ${namespace} ${name}`;
-}
-
 /** Which clients changed an object, by their field managers. */
-export function showManagers(kind: ObjectKind, { namespace, name }: Ref): string {
-  return `kubectl get ${kubectlWord(kind)} -n ${namespace} ${name} --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\\n"}{end}'`;
+export function showManagers(kind: ObjectKind, object: Ref): string {
+  return `${kubectlOn("get", kind, object)} --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\\n"}{end}'`;
 }
 
 /** A change of a source ends the back-off of its failed writes. */
-export function touchObject(kind: ObjectKind, { namespace, name }: Ref): string {
-  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} --overwrite retried-at="$(date)"`;
-}
-
-export function editObject(kind: ObjectKind, { namespace, name }: Ref): string {
-  return `kubectl edit ${kubectlWord(kind)} -n ${namespace} ${name}`;
+export function touchObject(kind: ObjectKind, object: Ref): string {
+  return `${kubectlOn("annotate", kind, object)} --overwrite retried-at="$(date)"`;
 }
 
 export function editNamespace(name: string): string {
@@ -92,5 +93,5 @@ export function withEntry(
   if (list.length <= LONGEST_VALUE) return sourceWord(source, word, `${list},${entry}`);
   if (source.entry)
     return `add ${entry} to ${word}, in entry ${source.entry.key} of the source list`;
-  return `add ${entry} to ${annotationKey(word)}: ${editObject(source.kind, source)}`;
+  return `add ${entry} to ${annotationKey(word)}: ${kubectlOn("edit", source.kind, source)}`;
 }

@@ -50,8 +50,10 @@ export function judgeRevocation(
   const known = new Set(places.map(refText));
   const using = usesByPlace(pods);
   const all = [...places];
-  for (const [key, { place }] of using)
-    if (!known.has(key)) all.push(...formerPlace(place, former(place)));
+  for (const [key, { place }] of using) {
+    const value = known.has(key) ? undefined : former(place);
+    if (value) all.push({ ...place, ...FORMER, value });
+  }
   const judged = all
     .map((place): JudgedPlace => {
       const { pods: there = [] } = using.get(refText(place)) ?? {};
@@ -109,22 +111,10 @@ function holderOf(pod: UsingPod, place: RotationPlace, refresh: Refresh): readon
   return holds.length > 0 ? [{ pod, holds }] : [];
 }
 
-function formerPlace(
-  { namespace, name }: Ref,
-  value: ObjectValue | undefined,
-): readonly RotationPlace[] {
-  if (!value) return [];
-  const reason = "there is no copy any more, and Pods run that started with one";
-  return [
-    {
-      namespace,
-      name,
-      role: "former",
-      verdict: "skip",
-      code: "FormerCopy",
-      reason,
-      isCurrent: false,
-      value,
-    },
-  ];
-}
+const FORMER = {
+  role: "former",
+  verdict: "skip",
+  code: "FormerCopy",
+  reason: "there is no copy any more, and Pods run that started with one",
+  isCurrent: false,
+} as const;

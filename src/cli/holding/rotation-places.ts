@@ -68,62 +68,49 @@ export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
 
 function sourcePlace({ source, observed }: PlacesInput): RotationPlace {
   const { namespace, name, desiredCopy, deleting } = source;
-  const place = { namespace, name, role: "source" as const };
+  const state = desiredCopy === undefined ? REFUSED : deleting ? DELETING : ITSELF;
   const value = presentValue(observed(source));
-  if (desiredCopy === undefined)
-    return {
-      ...place,
-      verdict: "refused",
-      code: "SourceRefused",
-      reason: "the source is refused: its copies do not follow it",
-      isCurrent: false,
-      value,
-    };
-  if (deleting)
-    return {
-      ...place,
-      verdict: "wait",
-      code: "SourceDeleting",
-      reason: "the source is being deleted",
-      isCurrent: false,
-      value,
-    };
-  const reason = "the source itself";
-  return { ...place, verdict: "current", code: "Source", reason, isCurrent: true, value };
+  const isCurrent = state === ITSELF;
+  return { namespace, name, role: "source", ...state, isCurrent, value };
 }
+
+const REFUSED = {
+  verdict: "refused",
+  code: "SourceRefused",
+  reason: "the source is refused: its copies do not follow it",
+} as const;
+const DELETING = {
+  verdict: "wait",
+  code: "SourceDeleting",
+  reason: "the source is being deleted",
+} as const;
+const ITSELF = { verdict: "current", code: "Source", reason: "the source itself" } as const;
 
 function answeredPlace(
   input: PlacesInput,
   { place, verdict, code, reason, pulling }: PlaceAnswer,
   object: CachedObject | undefined,
 ): RotationPlace | undefined {
-  const { namespace, name } = place;
+  const placed = (
+    role: PlaceRole,
+    isCurrent: boolean,
+    value: ObjectValue | undefined,
+  ): RotationPlace => {
+    const state = verdict === "current" && !isCurrent ? UNEQUAL : { verdict, code, reason };
+    return { namespace: place.namespace, name: place.name, role, ...state, isCurrent, value };
+  };
   if (pulling) {
     if (object?.role !== "pull" || (object.filled === 0 && isNobodys(code))) return undefined;
     const isPresent = object.filled > 0 && isFilledWith(object, input, verdict);
-    const isCurrent = verdict === "current" && isPresent;
     const value = object.filled === 0 ? undefined : valueOf(isPresent, input.observed(object));
-    return {
-      namespace,
-      name,
-      role: "pulling",
-      ...(verdict === "current" && !isCurrent ? UNEQUAL : { verdict, code, reason }),
-      isCurrent,
-      value,
-    };
+    return placed("pulling", verdict === "current" && isPresent, value);
   }
   const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;
   if (verdict === "skip") return copy && strayPlace(copy, input);
   const isPresent = copy?.template.dataDigest === input.source.desiredCopy?.dataDigest;
   const isCurrent = verdict === "current" && copy !== undefined && isPresent;
-  return {
-    namespace,
-    name,
-    role: "copy",
-    ...(verdict === "current" && !isCurrent ? UNEQUAL : { verdict, code, reason }),
-    isCurrent,
-    value: object ? copy && valueOf(isPresent, input.observed(copy)) : formerValue(input),
-  };
+  const value = object ? copy && valueOf(isPresent, input.observed(copy)) : formerValue(input);
+  return placed("copy", isCurrent, value);
 }
 
 const UNEQUAL = {
@@ -177,26 +164,18 @@ function strayPlace(object: CachedObject, input: PlacesInput): RotationPlace {
   const { source, observed, unread } = input;
   const why = unread(object.namespace);
   if (object.role === "copy" && why !== undefined) return unreadPlace(object, why, input);
-  if (object.role === "copy")
-    return notKept(
-      object,
-      "copy",
-      "a copy of this source that another source or another installation has now",
-    );
+  if (object.role === "copy") return notKept(object, "copy", OF_ANOTHER);
   if (object.role === "pull")
     return notKept(object, "pulling", "this source filled it, and it pulls from another one now");
-  if (observed(object)?.filledBy === source.uid)
-    return notKept(
-      object,
-      "pulling",
-      "this source filled it, and it no longer pulls: if its owner has replaced the entries, remove `secretcast.io/pulled-keys`",
-    );
-  return notKept(
-    object,
-    "copy",
-    "it has marks of a copy of this source but is not one: it was moved, restored or edited",
-  );
+  if (observed(object)?.filledBy === source.uid) return notKept(object, "pulling", FILLED_BEFORE);
+  return notKept(object, "copy", MARKED);
 }
+
+const OF_ANOTHER = "a copy of this source that another source or another installation has now";
+const FILLED_BEFORE =
+  "this source filled it, and it no longer pulls: if its owner has replaced the entries, remove `secretcast.io/pulled-keys`";
+const MARKED =
+  "it has marks of a copy of this source but is not one: it was moved, restored or edited";
 
 /** Whether a copy is to stay as it is follows from its namespace. What it has is known. */
 function unreadPlace(

@@ -19,7 +19,6 @@ import { secretTemplates } from "../../inspect/files/secret-templates.ts";
 import { readFileObjects, type FileReading } from "../../inspect/files/file-objects.ts";
 import {
   contradiction,
-  prospectIn,
   readJudged,
   tellUnknown,
   withJudging,
@@ -30,6 +29,7 @@ import {
   settingsLine,
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
+import { prospectOf } from "../../inspect/cluster/prospect.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { readFiles, type FileCluster } from "../../inspect/cluster/read-files.ts";
 import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
@@ -135,7 +135,7 @@ async function tellPlan(
   program: Program,
 ): Promise<number> {
   const { planning, where } = read;
-  const prospect = await prospectIn(read, planning);
+  const prospect = await prospectOf({ ...read, settings: planning.settings });
   const { namespace, selector } = flags;
   const nowMs = Date.now();
   const removedAt = isoTime(nowMs + planning.config.deleteGraceMs);

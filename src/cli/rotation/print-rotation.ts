@@ -8,7 +8,6 @@ import type {
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import {
-  prospectIn,
   readJudged,
   stateOfKind,
   tellUnknown,
@@ -16,15 +15,17 @@ import {
   type Judging,
 } from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
+import { prospectOf } from "../../inspect/cluster/prospect.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import {
   otherwiseCode,
+  readDuration,
   readKubectlFlags,
   type Given,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
-import { lookUntil, readDuration, readWait } from "../../inspect/kubectl/waiting.ts";
+import { lookUntil, readWait } from "../../inspect/kubectl/waiting.ts";
 import type { Program } from "../../run/program-context.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
@@ -96,7 +97,7 @@ async function look(judging: Judging, { kind, name, syncPeriodMs }: Question): P
   const clusterState = stateOfKind(read, kind);
   const { settings } = planning;
   const source = sourceOf(clusterState, settings, subject, read, program);
-  const { plan } = await prospectIn(read, planning);
+  const { plan } = await prospectOf({ ...read, settings });
   const leftOut = await readLeftOut({ client, settings, clusterState, source, signal });
   const input = {
     clusterState,

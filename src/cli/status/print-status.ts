@@ -18,12 +18,12 @@ import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effec
 import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
-  prospectIn,
   readJudged,
   tellUnknown,
   withJudging,
   type Judging,
 } from "../../inspect/cluster/judged-cluster.ts";
+import { prospectOf } from "../../inspect/cluster/prospect.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
 import { statusColumns, troubleColumns, troublesOf } from "./status-columns.ts";
@@ -106,7 +106,7 @@ async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
     };
   }
   const read = await readJudged(judging);
-  const { plan } = await prospectIn(read, judging.planning);
+  const { plan } = await prospectOf({ ...read, settings: judging.planning.settings });
   const { builder, clusterStates } = read;
   const status = await statusOfPlan(clusterStates, plan, namespace ?? "", program.version);
   const listed = statusItems(status, namespace, (kind, of) => builder.isSelected(kind, of));

@@ -15,7 +15,6 @@ import {
   type PlanningSettings,
 } from "./planning-settings.ts";
 import { readCluster, type ReadCluster, type ReadOptions } from "./read-cluster.ts";
-import { prospectOf, type Prospect } from "./prospect.ts";
 
 export type Judging = {
   readonly connection: Connection;
@@ -84,13 +83,6 @@ export async function readJudged(
   });
   if (installed.kind !== "unknown" || planning.own.length > 0) return read;
   return { ...read, unknown: [`${NO_DEPLOYMENTS}; give those that matter here`, ...read.unknown] };
-}
-
-export function prospectIn(
-  { builder, clusterStates, look }: ReadCluster,
-  { settings }: PlanningSettings,
-): Promise<Prospect> {
-  return prospectOf({ builder, clusterStates, look, settings });
 }
 
 /** Prints what is unknown. Returns false when something is. */

@@ -3,15 +3,15 @@
 // cluster state, which was just read. A live read decides what is written into a pulling Secret, as in a
 // run.
 import { setImmediate } from "node:timers/promises";
-import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { KINDS, placeKey } from "../../controller/model/kinds.ts";
 import { PlannerMemory } from "../../controller/state/planner-memory.ts";
 import { plan } from "../../controller/plan/plan.ts";
 import { fillFor, readPullState, emptyingFill } from "../../controller/desired/pull-fill.ts";
-import { type Ref, refText } from "../../text/names.ts";
+import { refText } from "../../text/names.ts";
 import type { Action, Fill } from "../../controller/model/actions.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
-import type { ClusterBuilder } from "./cluster-builder.ts";
+import type { ReadCluster } from "./read-cluster.ts";
 
 export type Prospect = {
   readonly plan: Plan;
@@ -19,12 +19,8 @@ export type Prospect = {
   readonly fills: ReadonlyMap<string, Fill>;
 };
 
-export type ProspectParts = {
-  readonly builder: ClusterBuilder;
-  readonly clusterStates: readonly ClusterState[];
+type ProspectParts = Pick<ReadCluster, "builder" | "clusterStates" | "look"> & {
   readonly settings: PlannerSettings;
-  /** Reads the current object at a place. Undefined when it does not exist. */
-  readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 
 // Each round answers the requests of the previous round. A changed answer causes one more request.

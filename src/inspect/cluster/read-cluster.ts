@@ -22,6 +22,7 @@ export type ReadCluster = {
   /** What could not be read, one line each. Empty when everything is known. */
   readonly unknown: readonly string[];
   readonly rights: ReaderRights;
+  /** Reads the current object at a place. Undefined when it does not exist. */
   readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 

@@ -34,47 +34,30 @@ const CLUSTER = "Which cluster, and who asks:";
 const PRINTING = "What is printed:";
 
 export function kubectlOptions(argv: Argv): Argv {
-  return (
-    argv
-      .option("kubeconfig", {
-        ...textFlag("path to a kubeconfig, as kubectl finds it"),
-        group: CLUSTER,
-      })
-      .option("context", { ...textFlag("context of the kubeconfig to use"), group: CLUSTER })
-      .option("as", {
-        ...textFlag("who to be for this: a user or service account"),
-        group: CLUSTER,
-      })
-      .option("as-group", { ...textFlag("group to be in for this; repeatable"), group: CLUSTER })
-      .option("request-timeout", {
-        ...textFlag("how long one request may take, like 30s; 0: as long as it does by itself"),
-        group: CLUSTER,
-      })
-      .option("namespace", { ...textFlag("only this namespace"), alias: "n", group: PRINTING })
-      .option("all-namespaces", {
-        ...switchFlag("every namespace, whatever -n says"),
-        alias: "A",
-        group: PRINTING,
-      })
-      .option("selector", {
-        ...textFlag("only sources whose labels match, like app=web,tier!=test"),
-        alias: "l",
-        group: PRINTING,
-      })
-      .option("output", {
-        ...textFlag("wide, json, yaml or name; else a table"),
-        alias: "o",
-        group: PRINTING,
-      })
-      .option("no-headers", { type: "boolean", describe: "no line of headers", group: PRINTING })
+  return argv
+    .options({
+      kubeconfig: textFlag("path to a kubeconfig, as kubectl finds it"),
+      context: textFlag("context of the kubeconfig to use"),
+      as: textFlag("who to be for this: a user or service account"),
+      "as-group": textFlag("group to be in for this; repeatable"),
+      "request-timeout": textFlag(
+        "how long one request may take, like 30s; 0: as long as it does by itself",
+      ),
+      namespace: textFlag("only this namespace"),
+      "all-namespaces": switchFlag("every namespace, whatever -n says"),
+      selector: textFlag("only sources whose labels match, like app=web,tier!=test"),
+      output: textFlag("wide, json, yaml or name; else a table"),
+      "no-headers": switchFlag("no line of headers"),
       // yargs reads --no-headers as the opposite of this.
-      .option("headers", { type: "boolean", hidden: true })
-      .option("exit-code", {
-        ...switchFlag("--exit-code=false: 0 where it would be 2"),
-        default: true,
-        group: PRINTING,
-      })
-  );
+      headers: { type: "boolean", hidden: true },
+      "exit-code": { ...switchFlag("--exit-code=false: 0 where it would be 2"), default: true },
+    })
+    .alias({ namespace: "n", "all-namespaces": "A", selector: "l", output: "o" })
+    .group(["kubeconfig", "context", "as", "as-group", "request-timeout"], CLUSTER)
+    .group(
+      ["namespace", "all-namespaces", "selector", "output", "no-headers", "exit-code"],
+      PRINTING,
+    );
 }
 
 /** A flag whose value is a text. */
@@ -106,7 +89,7 @@ export function readKubectlFlags(
     namespace: all ? undefined : namespaceOf(lastText(given, "namespace")),
     as,
     asGroups,
-    requestTimeoutMs: timeoutOf(lastText(given, "request-timeout")),
+    requestTimeoutMs: timeoutOf(given),
     selector: selectorOf(lastText(given, "selector")),
     headers: given["headers"] !== false && !isSet(given, "no-headers"),
     output: outputOf(lastText(given, "output"), formats),
@@ -157,16 +140,23 @@ function outputOf(form: string | undefined, formats: readonly string[]): OutputF
   throw new UsageError(`--output: "${form}" is not one of ${[...others, ...formats].join(", ")}`);
 }
 
-// A bare number is seconds. 0 sets no limit.
-function timeoutOf(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
+/** A flag's milliseconds. Undefined where it is not given. */
+export function readDuration(given: Given, flag: string): number | undefined {
+  const text = lastText(given, flag);
+  if (text === undefined) return undefined;
   try {
-    const ms = /^\d+$/.test(given) ? Number(given) * 1000 : parseDuration(given);
-    return ms === 0 ? undefined : ms;
+    return parseDuration(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : "not a duration";
-    throw new UsageError(`--request-timeout: ${why}`);
+    throw new UsageError(`--${flag}: ${error instanceof Error ? error.message : "is wrong"}`);
   }
+}
+
+// A bare number is seconds. 0 sets no limit.
+function timeoutOf(given: Given): number | undefined {
+  const flag = "request-timeout";
+  const text = lastText(given, flag) ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : readDuration(given, flag);
+  return ms === 0 ? undefined : ms;
 }
 
 /** The exit code when something is not as wanted. */

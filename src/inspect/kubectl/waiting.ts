@@ -4,7 +4,7 @@ import { UsageError } from "../../controller/settings/config.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";
-import { lastText, type Given, textFlag } from "./kubectl-flags.ts";
+import { readDuration, type Given, textFlag } from "./kubectl-flags.ts";
 
 const USUAL_WAIT = "30s";
 
@@ -21,17 +21,6 @@ export function readWait(given: Given): number | undefined {
   if (given["wait"] === true) return timeout ?? parseDuration(USUAL_WAIT);
   if (timeout !== undefined) throw new UsageError("--timeout is for --wait: leave it out");
   return undefined;
-}
-
-/** A flag's milliseconds. Undefined where it is not given. */
-export function readDuration(given: Given, flag: string): number | undefined {
-  const text = lastText(given, flag);
-  if (text === undefined) return undefined;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new UsageError(`--${flag}: ${error instanceof Error ? error.message : "is wrong"}`);
-  }
 }
 
 /**

@@ -1,22 +1,9 @@
-// The settings with which a cluster is checked. They are the settings of a controller that runs in the
-// cluster, installed or not.
+// Whether the rights that a check asks for are those of the controller.
 import type { FlagValues } from "../../controller/settings/config.ts";
 import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
 import type { Program } from "../../run/program-context.ts";
-import { IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
 import { RIGHTS_FLAGS } from "../rights/needed-rights.ts";
-import { readSettings, type PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
-
-/** `home`: the namespace of a controller that is not installed yet. */
-export function checkedSettings(
-  own: FlagValues,
-  program: Pick<Program, "env">,
-  installed: Installed,
-  home: string,
-): PlanningSettings {
-  return readSettings(IN_CLUSTER_FLAGS, own, program, installed, home);
-}
 
 /**
  * Whether the needed rights are only guessed, because the controller's settings cannot be read. Advice to
