@@ -12,104 +12,93 @@ function expectRefusal(name: string, words: Texts, given: Given, lines: readonly
   });
 }
 
-expectRefusal("nothing under to", { to: "" }, {}, [
-  'its annotations are valid: invalid secretcast.io/to: "": expected a value, or no such annotation',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+/** Refusals of one annotation, each with its value and what would be right. */
+function expectInvalid(name: string, words: Texts, word: string, faults: readonly string[]) {
+  const lines = faults.flatMap((fault) => [
+    `its annotations are valid: invalid secretcast.io/${word}: ${fault}`,
+    `$ kubectl annotate secret -n shared one --overwrite secretcast.io/${word}=VALUE`,
+  ]);
+  expectRefusal(name, words, {}, lines);
+}
+
+expectInvalid("nothing under to", { to: "" }, "to", [
+  '"": expected a value, or no such annotation',
 ]);
 
-expectRefusal("a glob that is none", { to: "Team_A" }, {}, [
-  'its annotations are valid: invalid secretcast.io/to: "Team_A": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+expectInvalid("a glob that is none", { to: "Team_A" }, "to", [
+  '"Team_A": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
 ]);
 
-expectRefusal("an empty entry", { to: "a,,b" }, {}, [
-  'its annotations are valid: invalid secretcast.io/to: "": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+expectInvalid("an empty entry", { to: "a,,b" }, "to", [
+  '"": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
 ]);
 
-expectRefusal("a selector that is none", { "to-selector": "tier ~ x" }, {}, [
-  'its annotations are valid: invalid secretcast.io/to-selector: "~ x": expected requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
+expectInvalid("a selector that is none", { "to-selector": "tier ~ x" }, "to-selector", [
+  '"~ x": expected requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","',
 ]);
 
-expectRefusal("a label key that is none", { "to-selector": "-x=1" }, {}, [
-  'its annotations are valid: invalid secretcast.io/to-selector: "-x": expected a label key: at most 63 letters, digits, "-", "_" and ".", after an optional DNS prefix and "/"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
+expectInvalid("a label key that is none", { "to-selector": "-x=1" }, "to-selector", [
+  '"-x": expected a label key: at most 63 letters, digits, "-", "_" and ".", after an optional DNS prefix and "/"',
 ]);
 
-expectRefusal("a label value that is none", { "to-selector": "x=_" }, {}, [
-  'its annotations are valid: invalid secretcast.io/to-selector: "_": expected a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
+expectInvalid("a label value that is none", { "to-selector": "x=_" }, "to-selector", [
+  '"_": expected a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
 ]);
 
-expectRefusal("match of neither word", { to: "*", match: "either", "to-selector": "x" }, {}, [
-  'its annotations are valid: invalid secretcast.io/match: "either": expected "all" or "any"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/match=VALUE",
+expectInvalid("match of neither word", { to: "*", match: "either", "to-selector": "x" }, "match", [
+  '"either": expected "all" or "any"',
 ]);
 
-expectRefusal("match: any without the other word", { to: "team-*", match: "any" }, {}, [
-  'its annotations are valid: invalid secretcast.io/match: "any": expected to and to-selector, or allow and allow-selector with it, or no match',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/match=VALUE",
+expectInvalid("match: any without the other word", { to: "team-*", match: "any" }, "match", [
+  '"any": expected to and to-selector, or allow and allow-selector with it, or no match',
 ]);
 
-expectRefusal("a name that is none", { to: "*", name: "Not A Name" }, {}, [
-  'its annotations are valid: invalid secretcast.io/name: "Not A Name": expected a name: at most 253 lower-case letters, digits, "-" and "."',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
+expectInvalid("a name that is none", { to: "*", name: "Not A Name" }, "name", [
+  '"Not A Name": expected a name: at most 253 lower-case letters, digits, "-" and "."',
 ]);
 
-expectRefusal("a name of Helm's", { to: "*", name: "sh.helm.release.v1.x" }, {}, [
-  'its annotations are valid: invalid secretcast.io/name: "sh.helm.release.v1.x": expected a name that is not Helm\'s own',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
+expectInvalid("a name of Helm's", { to: "*", name: "sh.helm.release.v1.x" }, "name", [
+  '"sh.helm.release.v1.x": expected a name that is not Helm\'s own',
 ]);
 
-expectRefusal("keys that are none", { to: "*", keys: "a b" }, {}, [
-  'its annotations are valid: invalid secretcast.io/keys: "a b": expected a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+expectInvalid("keys that are none", { to: "*", keys: "a b" }, "keys", [
+  '"a b": expected a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
 ]);
 
-expectRefusal("a rename that is none", { to: "*", keys: "=key" }, {}, [
-  'its annotations are valid: invalid secretcast.io/keys: "=key": expected NEW=OLD, each a data key: at most 253 letters, digits, "-", "_" and "."',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+expectInvalid("a rename that is none", { to: "*", keys: "=key" }, "keys", [
+  '"=key": expected NEW=OLD, each a data key: at most 253 letters, digits, "-", "_" and "."',
 ]);
 
-expectRefusal("a missing old key", { to: "*", keys: "a=absent" }, {}, [
-  'its annotations are valid: invalid secretcast.io/keys: "a=absent": expected an old key that the source has',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+expectInvalid("a missing old key", { to: "*", keys: "a=absent" }, "keys", [
+  '"a=absent": expected an old key that the source has',
 ]);
 
-expectRefusal("an old key that is excluded", { to: "*", keys: "new=key,!key" }, {}, [
-  'its annotations are valid: invalid secretcast.io/keys: "new=key": expected an old key that no "!" entry excludes',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+expectInvalid("an old key that is excluded", { to: "*", keys: "new=key,!key" }, "keys", [
+  '"new=key": expected an old key that no "!" entry excludes',
 ]);
 
-expectRefusal("two entries at one key", { to: "*", keys: "new=key,new=key" }, {}, [
-  'its annotations are valid: invalid secretcast.io/keys: "new=key": expected a new key that no other entry fills',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+expectInvalid("two entries at one key", { to: "*", keys: "new=key,new=key" }, "keys", [
+  '"new=key": expected a new key that no other entry fills',
 ]);
 
-expectRefusal("no key left", { to: "*", keys: "absent" }, {}, [
-  'its annotations are valid: invalid secretcast.io/keys: "absent": expected at least one key of the source to be left',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+expectInvalid("no key left", { to: "*", keys: "absent" }, "keys", [
+  '"absent": expected at least one key of the source to be left',
 ]);
 
-expectRefusal("on-delete", { to: "*", "on-delete": "later" }, {}, [
-  'its annotations are valid: invalid secretcast.io/on-delete: "later": expected "delete" or "keep"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/on-delete=VALUE",
+expectInvalid("on-delete", { to: "*", "on-delete": "later" }, "on-delete", [
+  '"later": expected "delete" or "keep"',
 ]);
 
-expectRefusal("paused", { to: "*", paused: "perhaps" }, {}, [
-  'its annotations are valid: invalid secretcast.io/paused: "perhaps": expected "true" or "false"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/paused=VALUE",
+expectInvalid("paused", { to: "*", paused: "perhaps" }, "paused", [
+  '"perhaps": expected "true" or "false"',
 ]);
 
-expectRefusal("copy-labels", { to: "*", "copy-labels": "a b" }, {}, [
-  'its annotations are valid: invalid secretcast.io/copy-labels: "a b": expected a glob over label or annotation keys, such as "team" or "example.com/*"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/copy-labels=VALUE",
+expectInvalid("copy-labels", { to: "*", "copy-labels": "a b" }, "copy-labels", [
+  '"a b": expected a glob over label or annotation keys, such as "team" or "example.com/*"',
 ]);
 
-expectRefusal("copy-annotations", { to: "*", "copy-annotations": "a/b/c" }, {}, [
-  'its annotations are valid: invalid secretcast.io/copy-annotations: "a/b/c": expected a glob over label or annotation keys, such as "team" or "example.com/*"',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/copy-annotations=VALUE",
+expectInvalid("copy-annotations", { to: "*", "copy-annotations": "a/b/c" }, "copy-annotations", [
+  '"a/b/c": expected a glob over label or annotation keys, such as "team" or "example.com/*"',
 ]);
 
 expectRefusal("allow", { allow: "A" }, {}, [
@@ -136,15 +125,16 @@ expectRefusal("an unknown key", { to: "*", "to-selecter": "x" }, {}, [
   "$ kubectl annotate secret -n shared one secretcast.io/to-selecter-",
 ]);
 
-expectRefusal("a long list of names", { to: "n,".repeat(40_000) }, {}, [
-  'its annotations are valid: invalid secretcast.io/to: "n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,...": expected names of at most 64 KiB in all',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+expectInvalid("a long list of names", { to: "n,".repeat(40_000) }, "to", [
+  '"n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,...": expected names of at most 64 KiB in all',
 ]);
 
-expectRefusal("many globs", { to: Array.from({ length: 101 }, (_, at) => `n${at}*`).join() }, {}, [
-  'its annotations are valid: invalid secretcast.io/to: "n100*": expected at most 100 entries with "*" or "?"; names are not counted',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
-]);
+expectInvalid(
+  "many globs",
+  { to: Array.from({ length: 101 }, (_, at) => `n${at}*`).join() },
+  "to",
+  ['"n100*": expected at most 100 entries with "*" or "?"; names are not counted'],
+);
 
 expectRefusal(
   "a slow list",
@@ -156,9 +146,8 @@ expectRefusal(
   ],
 );
 
-expectRefusal("a glob that is too long", { to: `${"a".repeat(63)}*` }, {}, [
-  'its annotations are valid: invalid secretcast.io/to: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*": expected at most 63 characters, the most that a name has',
-  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+expectInvalid("a glob that is too long", { to: `${"a".repeat(63)}*` }, "to", [
+  '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*": expected at most 63 characters, the most that a name has',
 ]);
 
 expectRefusal(
