@@ -4,7 +4,7 @@
 import { isObject, parseJsonText } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
 import { groupVersion, resources } from "../kinds/resources.ts";
-import { metadataShape } from "../kinds/schema.ts";
+import { metadataShape, stringFields } from "../kinds/schema.ts";
 import type { Shape } from "../kinds/schema.ts";
 import { badRequest, unsupportedMedia } from "../storage/status.ts";
 
@@ -17,7 +17,7 @@ const selectorAttributes: Shape = {
   fields: {
     rawSelector: "string",
     requirements: {
-      list: { fields: { key: "string", operator: "string", values: { list: "string" } } },
+      list: { fields: { ...stringFields("key", "operator"), values: { list: "string" } } },
     },
   },
 };
@@ -25,7 +25,7 @@ const selectorAttributes: Shape = {
 const deleteOptions: Shape = {
   fields: {
     gracePeriodSeconds: "integer",
-    preconditions: { fields: { uid: "string", resourceVersion: "string" } },
+    preconditions: { fields: stringFields("uid", "resourceVersion") },
     orphanDependents: "boolean",
     propagationPolicy: "string",
     dryRun: { list: "string" },
@@ -39,18 +39,20 @@ const accessReview: Shape = {
       fields: {
         resourceAttributes: {
           fields: {
-            namespace: "string",
-            verb: "string",
-            group: "string",
-            version: "string",
-            resource: "string",
-            subresource: "string",
-            name: "string",
+            ...stringFields(
+              "namespace",
+              "verb",
+              "group",
+              "version",
+              "resource",
+              "subresource",
+              "name",
+            ),
             fieldSelector: selectorAttributes,
             labelSelector: selectorAttributes,
           },
         },
-        nonResourceAttributes: { fields: { path: "string", verb: "string" } },
+        nonResourceAttributes: { fields: stringFields("path", "verb") },
       },
     },
   },

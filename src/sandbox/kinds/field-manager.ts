@@ -29,11 +29,13 @@ const system = new Set([
 /** Objects that are one field. */
 const atomic = new Set(["f:involvedObject", "f:regarding", "f:related"]);
 
+/** Who writes what, for managedFields. */
 export type Owner = {
   readonly resource: ServedResource;
   readonly manager: string;
   readonly operation: "Update" | "Apply";
   readonly subresource?: string;
+  /** Wall time in milliseconds. */
   readonly now: number;
 };
 

@@ -19,13 +19,15 @@ export type Fields = { readonly [field: string]: Shape };
 
 const strings: Shape = { map: "string" };
 
+/** Fields that are strings. */
+export function stringFields(...names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, "string"]));
+}
+
 const ownerReference: Shape = {
   unused: [2],
   fields: {
-    kind: "string",
-    name: "string",
-    uid: "string",
-    apiVersion: "string",
+    ...stringFields("kind", "name", "uid", "apiVersion"),
     controller: "boolean",
     blockOwnerDeletion: "boolean",
   },
@@ -34,9 +36,7 @@ const ownerReference: Shape = {
 const managedField: Shape = {
   unused: [5],
   fields: {
-    manager: "string",
-    operation: "string",
-    apiVersion: "string",
+    ...stringFields("manager", "operation", "apiVersion"),
     time: "time",
     fieldsType: "string",
     fieldsV1: "any",
@@ -47,12 +47,7 @@ const managedField: Shape = {
 export const metadataShape: Shape = {
   unused: [15, 16],
   fields: {
-    name: "string",
-    generateName: "string",
-    namespace: "string",
-    selfLink: "string",
-    uid: "string",
-    resourceVersion: "string",
+    ...stringFields("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"),
     generation: "integer",
     creationTimestamp: "time",
     deletionTimestamp: "time",
@@ -81,11 +76,9 @@ export const configMapFields: Fields = {
 const condition: Shape = {
   unused: [3],
   fields: {
-    type: "string",
-    status: "string",
+    ...stringFields("type", "status"),
     lastTransitionTime: "time",
-    reason: "string",
-    message: "string",
+    ...stringFields("reason", "message"),
   },
 };
 
@@ -94,15 +87,15 @@ export const namespaceFields: Fields = {
   status: { fields: { phase: "string", conditions: { list: condition } } },
 };
 
-export const referenceFields: Fields = {
-  kind: "string",
-  namespace: "string",
-  name: "string",
-  uid: "string",
-  apiVersion: "string",
-  resourceVersion: "string",
-  fieldPath: "string",
-};
+export const referenceFields = stringFields(
+  "kind",
+  "namespace",
+  "name",
+  "uid",
+  "apiVersion",
+  "resourceVersion",
+  "fieldPath",
+);
 const reference: Shape = { fields: referenceFields };
 
 export const serviceAccountFields: Fields = {
@@ -119,19 +112,17 @@ export const leaseFields: Fields = {
       acquireTime: "microTime",
       renewTime: "microTime",
       leaseTransitions: "integer",
-      strategy: "string",
-      preferredHolder: "string",
+      ...stringFields("strategy", "preferredHolder"),
     },
   },
 };
 
-const eventSource: Shape = { fields: { component: "string", host: "string" } };
+const eventSource: Shape = { fields: stringFields("component", "host") };
 const series: Shape = { fields: { count: "integer", lastObservedTime: "microTime" } };
 
 export const coreEventFields: Fields = {
   involvedObject: reference,
-  reason: "string",
-  message: "string",
+  ...stringFields("reason", "message"),
   source: eventSource,
   firstTimestamp: "time",
   lastTimestamp: "time",
@@ -141,21 +132,16 @@ export const coreEventFields: Fields = {
   series,
   action: "string",
   related: reference,
-  reportingComponent: "string",
-  reportingInstance: "string",
+  ...stringFields("reportingComponent", "reportingInstance"),
 };
 
 export const newEventFields: Fields = {
   eventTime: "microTime",
   series,
-  reportingController: "string",
-  reportingInstance: "string",
-  action: "string",
-  reason: "string",
+  ...stringFields("reportingController", "reportingInstance", "action", "reason"),
   regarding: reference,
   related: reference,
-  note: "string",
-  type: "string",
+  ...stringFields("note", "type"),
   deprecatedSource: eventSource,
   deprecatedFirstTimestamp: "time",
   deprecatedLastTimestamp: "time",

@@ -5,7 +5,7 @@ import { randomUUID, randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { rulesFor } from "../kinds/strategies.ts";
 import { isFinal, timestamp } from "../kinds/finalization.ts";
-import { manage } from "../kinds/field-manager.ts";
+import { manage, type Owner } from "../kinds/field-manager.ts";
 import type { StoredObject, Metadata } from "../storage/object.ts";
 import { namespaces } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
@@ -26,16 +26,10 @@ import { keyOf } from "../storage/storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { metadataCauses, metadataUpdateCauses } from "../kinds/metadata-validation.ts";
 
-export type ObjectWrite = {
+export type ObjectWrite = Owner & {
   readonly storage: Storage;
-  readonly resource: ServedResource;
   readonly namespace: string | undefined;
-  /** Wall time in milliseconds. */
-  readonly now: number;
   readonly dryRun: boolean;
-  /** The manager for managedFields. */
-  readonly manager: string;
-  readonly operation: "Update" | "Apply";
   readonly subresource?: "status" | "finalize";
 };
 
