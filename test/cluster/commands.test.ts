@@ -6,7 +6,7 @@ import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { ACCOUNT } from "../support/api-server/account.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 type Item = { readonly check: string; readonly state: string; readonly says: string };

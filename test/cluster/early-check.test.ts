@@ -11,7 +11,7 @@ import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Answer, type Http } from "../support/api-server/http.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const page = readFileSync(new URL("../../docs/reference.md", import.meta.url), "utf8");

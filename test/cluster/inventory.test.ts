@@ -6,7 +6,7 @@ import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { Http } from "../support/api-server/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { openScene } from "../support/scenes/scene.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

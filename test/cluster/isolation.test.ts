@@ -7,7 +7,7 @@ import { eventually } from "../support/time/eventually.ts";
 import type { Http } from "../support/api-server/http.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene } from "../support/scenes/scene.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { SICK, Webhook, WEBHOOK_FAULTS } from "../support/api-server/webhook.ts";
 
 const NAME = "secretcast-isolation";

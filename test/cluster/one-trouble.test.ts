@@ -5,7 +5,7 @@ import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";

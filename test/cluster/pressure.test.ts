@@ -11,7 +11,7 @@ import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { LeaseWitness, prioritizeLease, refusals } from "../support/api-server/lease-witness.ts";
 import { Flood, floodAccount, squeezeWorkloadLow } from "../support/api-server/pressure.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const COPIES = 40;

@@ -10,7 +10,7 @@ import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { good } from "../support/api-server/pressure.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";

@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { ofSecrets as test, openMaps } from "../support/scenes/both-kinds.ts";
+import { openMaps } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const GUARD = fileURLToPath(new URL("../../manifests/components/tenant-guard", import.meta.url));

@@ -3,7 +3,8 @@
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { ofSecrets as secretsOnly, scenario as test } from "../support/scenes/both-kinds.ts";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as secretsOnly } from "../support/scenes/scenario-end.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";

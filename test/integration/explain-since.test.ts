@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 type Recorded = {

@@ -9,7 +9,8 @@ import { eventually } from "../support/time/eventually.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
-import { ofSecrets as test, openMaps } from "../support/scenes/both-kinds.ts";
+import { openMaps } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 
 const ONE = { password: "one" };
 const TWO = { mode: "two" };

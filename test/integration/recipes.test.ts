@@ -16,7 +16,7 @@ import {
   type RecipeCluster,
   type RecipeStage,
 } from "../support/scenes/recipe-stage.ts";
-import { ofSecrets } from "../support/scenes/both-kinds.ts";
+import { ofSecrets } from "../support/scenes/scenario-end.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const PAGE = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8");

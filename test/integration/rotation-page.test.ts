@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { codeBlocks } from "../support/documents/markdown.ts";
 import { commandLine } from "../support/programs/command-line.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const PAGE = readFileSync(new URL("../../docs/rotation.md", import.meta.url), "utf8");

@@ -8,7 +8,8 @@ import { eventually } from "../support/time/eventually.ts";
 import { modeWords } from "../support/scenes/named-mode.ts";
 import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
 import { proxied, refusal } from "../support/scenes/proxied.ts";
-import { ofSecrets as test, openMaps } from "../support/scenes/both-kinds.ts";
+import { openMaps } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import type { Running, Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
 

@@ -13,7 +13,7 @@ import {
   type RecipeCluster,
   type RecipeStage,
 } from "../support/scenes/recipe-stage.ts";
-import { ofSecrets as test } from "../support/scenes/both-kinds.ts";
+import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const skip = kubectlMissing() ?? false;

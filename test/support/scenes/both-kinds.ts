@@ -3,29 +3,15 @@
 import { test, type TestContext } from "node:test";
 import { OBJECT_KINDS, type ObjectKind } from "../../../src/controller/model/kinds.ts";
 import { isInBothModes, modeNames } from "./named-mode.ts";
+import { ofSecrets, play, type Run } from "./scenario-end.ts";
 
 const kinds = new WeakMap<TestContext, ObjectKind>();
-
-type Judged = { readonly isFinished: boolean; finish(): Promise<unknown> };
-const scenes = new WeakMap<TestContext, Judged>();
-
-/** The scene is judged when the scenario has passed, unless it was or says that something is left to write. */
-export function endsWith(t: TestContext, scene: Judged): void {
-  scenes.set(t, scene);
-}
-
-async function play(t: TestContext, run: Run): Promise<void> {
-  await run(t);
-  const scene = scenes.get(t);
-  if (scene?.isFinished === false) await scene.finish();
-}
 
 type Options = {
   readonly skip?: string | false;
   /** One kind after the other: the test needs the machine for itself. */
   readonly inTurn?: true;
 };
-type Run = (t: TestContext) => Promise<void>;
 
 /** As test() of node:test, once for each kind. */
 export function scenario(name: string, ...rest: readonly [Run] | readonly [Options, Run]): void {
@@ -56,16 +42,6 @@ function kindsOfMode(isPossibleByName: boolean): readonly ObjectKind[] {
 /** Where the rule does not exist for other kinds; `because` says why. */
 export function secretsAlone(name: string, because: string, run: Run): void {
   ofSecrets(`${name} (Secrets alone: ${because})`, run);
-}
-
-/** A scenario that says itself what its objects are. */
-export function ofSecrets(
-  name: string,
-  ...rest: readonly [Run] | readonly [Pick<Options, "skip">, Run]
-): void {
-  const [options, run]: readonly [Pick<Options, "skip">, Run] =
-    rest.length === 1 ? [{}, rest[0]] : rest;
-  test(name, options, (t) => play(t, run));
 }
 
 /** `open` as a scene of ConfigMaps. */

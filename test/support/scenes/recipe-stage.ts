@@ -20,7 +20,7 @@ import { ownCluster } from "../api-server/cluster.ts";
 import { field } from "../api-server/http.ts";
 import type { CodeBlock } from "../documents/markdown.ts";
 import { eventually } from "../time/eventually.ts";
-import { endsWith } from "./both-kinds.ts";
+import { endsWith } from "./scenario-end.ts";
 import { Scene } from "./scene.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../../manifests", import.meta.url));

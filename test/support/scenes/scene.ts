@@ -1,7 +1,7 @@
 // A stage for integration tests: an API server, namespaces and Secrets under names of this test's
 // own, strangers that nobody may touch, and real controllers on it. The server is the sandbox, or
 // under `npm run test:cluster` a real one: the same tests run on both. Every scene of a scenario ends with
-// finish(), which both-kinds.ts sees to: a controller that starts from scratch has no further write, and no
+// finish(), which scenario-end.ts sees to: a controller that starts from scratch has no further write, and no
 // stranger was touched; helpers assert too, so a scenario may show few assertions of its own.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -35,7 +35,8 @@ import { modeNames } from "./named-mode.ts";
 import { meddled, type Meddle } from "./meddle.ts";
 import { refText } from "../../../src/text/names.ts";
 import type { ObjectKind } from "../../../src/controller/model/kinds.ts";
-import { endsWith, kindOf } from "./both-kinds.ts";
+import { kindOf } from "./both-kinds.ts";
+import { endsWith } from "./scenario-end.ts";
 
 export type Running = {
   /** Every outcome of a write since the start. */
