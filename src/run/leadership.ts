@@ -63,7 +63,7 @@ function createElector(
 
 // Nothing is written without the Lease, so the line says what to do.
 function withAdvice(error: unknown, { leaseNamespace, leaseName }: Config): unknown {
-  if (!(error instanceof ApiError) || error.why.word !== "missingRight") return error;
+  if (!(error instanceof ApiError) || error.why.cause !== "missingRight") return error;
   return new Error(
     `${error.message}; in ${leaseNamespace} grant create on leases, and get and update on the Lease ${leaseName}, or run a single replica with --no-leader-elect`,
   );

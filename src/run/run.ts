@@ -81,7 +81,7 @@ export async function runController(
       // The part before the slash becomes the field manager, by which the tenant guard identifies our writes.
       userAgent: `secretcast/${version}`,
       reachability,
-      keeps: ALWAYS_READ,
+      keepKeyPrefixes: ALWAYS_READ,
       ...own,
       onAnswer: (method, code) => metrics.requests.inc({ method, code }),
     });

@@ -60,7 +60,7 @@ async function cause(asked: Asked = {}, client = clientOf(sharedCluster().token)
   const request = { method: "POST", path: SECRETS, body: secret("x"), what: "try" } as const;
   const error = await failure(client.request({ ...request, ...asked }));
   assert.doesNotMatch(`${error.message} ${causeText(error.why)}`, /hunter2|aHVudGVyMg/);
-  return `${error.why.word}: ${causeText(error.why, NAMESPACE)}`;
+  return `${error.why.cause}: ${causeText(error.why, NAMESPACE)}`;
 }
 
 async function becomes(wanted: string, asked: Asked): Promise<void> {

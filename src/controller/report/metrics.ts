@@ -3,7 +3,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../../kube/cache/informer-options.ts";
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
-import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES, type Cause } from "../../kube/rest/failure-cause.ts";
 import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
 import { READ_GAUGES, type Measured } from "./gauges.ts";
 
@@ -200,7 +200,7 @@ function syncMetricsOf(counters: Counters, histograms: Histograms) {
   return {
     write: (verb: string, result: "ok" | ApiErrorKind) => counters.writes.inc({ verb, result }),
     /** A write or the read before it failed. */
-    failed: (cause: CauseWord) => counters.failures.inc({ cause }),
+    failed: (cause: Cause) => counters.failures.inc({ cause }),
     sync: (result: "ok" | "error", seconds: number) => {
       counters.syncs.inc({ result });
       histograms.syncDuration.observe(seconds);

@@ -21,14 +21,14 @@ type EventDeps = {
 
 export class ClusterEvents {
   readonly #deps: EventDeps;
-  readonly #pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "touch" | "inFlight">;
+  readonly #pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "invalidate" | "inFlight">;
   /** The source list at its last change. */
   readonly #lists = new Map<ObjectKind, ListState | undefined>();
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
 
   constructor(
     deps: EventDeps,
-    pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "touch" | "inFlight">,
+    pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "invalidate" | "inFlight">,
   ) {
     this.#deps = deps;
     this.#pool = pool;
@@ -58,7 +58,7 @@ export class ClusterEvents {
     const published = roles.includes("source");
     // The sync that waits for the answer to our own write reads the cache again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
-    this.#pool.touch(place, old);
+    this.#pool.invalidate(place, old);
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
     if (old?.role === "source" && (old.uid !== now?.uid || now.role !== "source"))
       memory.gone.touch(old.uid, this.#deps.clock.monotonic());
@@ -75,7 +75,7 @@ export class ClusterEvents {
 
   /** A Namespace changed. `before`: its previous state. Undefined if it is new. */
   namespaceChanged(name: string, before: Namespace | undefined): void {
-    this.#pool.touch(name, before);
+    this.#pool.invalidate(name, before);
     this.#deps.memory.namespaceChanged(name);
     const now = this.#deps.caches.namespace(name);
     for (const hooks of this.#deps.hooks) hooks.onNamespace?.(before, now);
@@ -83,7 +83,7 @@ export class ClusterEvents {
 
   /** A live read changed the cache, for which the watch sends no event. `before`: the previous cached state. */
   readAnew(key: string, before: CachedObject | Namespace | undefined): void {
-    this.#pool.touch(key, before);
+    this.#pool.invalidate(key, before);
   }
 
   /** The source list changed. Writes stop if the list now has another entry for their source. */
@@ -93,7 +93,7 @@ export class ClusterEvents {
       this.#lists.set(kind, list);
       for (const { object } of changedEntries(before, list))
         if (object?.kind === kind) {
-          this.#pool.touch(placeKey(kind, object), undefined);
+          this.#pool.invalidate(placeKey(kind, object), undefined);
           for (const hooks of this.#deps.hooks) hooks.onEntry?.(kind, object);
         }
     }

@@ -87,7 +87,7 @@ export class Controller {
     if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
     this.#started = true;
     const { watches, elector, log, reachability, sync } = this.#deps;
-    const forget = reachability.onBack(() => {
+    const forget = reachability.onRecovery(() => {
       sync.serverIsBack();
       this.#enqueue(true);
     });

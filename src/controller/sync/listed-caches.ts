@@ -73,7 +73,7 @@ function kindCache(
     objects: new InformerGroup(
       all.map(({ objects, namespaces }) => ({
         informer: objects,
-        spared: () => Promise.race([notThere(namespaces), denied(objects), denied(namespaces)]),
+        notNeeded: () => Promise.race([notThere(namespaces), denied(objects), denied(namespaces)]),
       })),
     ),
     written: writtenCache(context, (namespace) => pairs.get(namespace)?.objects),
@@ -173,7 +173,7 @@ class NamespaceGroup extends InformerGroup<Namespace> {
       all.map(({ objects, namespaces }) => ({
         informer: namespaces,
         // If every kind of the namespace is denied, nothing waits for it.
-        spared: async () => {
+        notNeeded: async () => {
           const ofKinds = Array.from(objects.values(), denied);
           await Promise.race([Promise.all(ofKinds), denied(namespaces)]);
         },

@@ -54,7 +54,7 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
     scope: NamedScope,
   ) {
     const all = [...informers.values()];
-    super(all.map((informer) => ({ informer, spared: () => sparedAmong(informer, all) })));
+    super(all.map((informer) => ({ informer, notNeeded: () => sparedAmong(informer, all) })));
     this.#informers = informers;
     this.#scope = scope;
     const storeOf = (name: string): Store<CachedObject> | undefined => informers.get(name)?.store;

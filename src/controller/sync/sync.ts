@@ -91,7 +91,7 @@ export class Sync {
       (write, touched) => isStillDecided(write, touched, this.#latest),
     );
     this.events = new ClusterEvents(deps, this.#pool);
-    this.#pool.whenLanded(() => {
+    this.#pool.onWriteEnd(() => {
       this.#writeEnded = true;
       if (!this.#isRunning) this.#lateWriteListener();
     });
@@ -107,7 +107,7 @@ export class Sync {
     this.#dirty = true;
     this.#urgent ||= urgent;
     if (urgent) for (const hooks of this.#deps.hooks) hooks.onChange?.();
-    this.#pool.nudge();
+    this.#pool.wake();
   }
 
   /** The API server answers again after an outage. A sync should follow. */
@@ -149,7 +149,7 @@ export class Sync {
     this.#retryAt = Number.POSITIVE_INFINITY;
     this.#writesRefused = false;
     this.#writeEnded = false;
-    const quiet = pool.calm;
+    const quiet = pool.onlySlowLeft;
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
     // A dry run sends reads and no writes.
@@ -179,7 +179,7 @@ export class Sync {
     this.interrupt();
     const timeout = clock.setTimeout(() => {
       apply.cancel();
-      this.#pool.cut();
+      this.#pool.abort();
     }, DRAIN_MS);
     await this.#pool.stop();
     timeout.cancel();
@@ -193,7 +193,7 @@ export class Sync {
   /** As stop, but cuts off writes in flight at once, because this process may no longer write. */
   async abandon(): Promise<void> {
     this.#deps.apply.cancel();
-    this.#pool.cut();
+    this.#pool.abort();
     await this.stop();
   }
 
@@ -229,7 +229,7 @@ export class Sync {
     const inFlight = new Set(this.#pool.inFlight.keys());
     const planning = plan(clusterStates, settings, memory, now, inFlight);
     // Writes of the previous plan continue during planning.
-    this.#pool.mark();
+    this.#pool.beginPlan();
     return finishInTurns(planning, clock, TURN_MS);
   }
 
@@ -246,7 +246,7 @@ export class Sync {
     // neither new work nor retries when no other write can start.
     let timer: Timer | undefined;
     const tick = (): void => {
-      pool.nudge();
+      pool.wake();
       const now = clock.monotonic();
       // Timers count whole milliseconds and may be one early.
       timer = clock.setTimeout(tick, Math.ceil(slice.nextCheck(now) - now) + 1);
@@ -254,7 +254,7 @@ export class Sync {
     const isOver = (): boolean =>
       slice.isOver(clock.monotonic(), this.#dirty, this.#urgent, this.#retryAt);
     tick();
-    await pool.until(() => pool.calm || pool.outdated || this.#stopping || isOver());
+    await pool.until(() => pool.onlySlowLeft || pool.outdated || this.#stopping || isOver());
     timer?.cancel();
   }
 

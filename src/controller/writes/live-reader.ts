@@ -42,11 +42,11 @@ export class LiveReader {
     try {
       return { kind: "found", object: await this.#read(kind, ref, QUESTION_TIMEOUT_MS) };
     } catch (error) {
-      const words = error instanceof ApiError ? error.ownWords : undefined;
+      const known = error instanceof ApiError ? error.knownMessage : undefined;
       const { plural } = resourceOf(kind);
       const name = kind === "Namespace" ? ref.namespace : ref.name;
       // Any other 404 may come from a proxy.
-      const absent = words?.kind === "notFound" && words.resource === plural && words.name === name;
+      const absent = known?.kind === "notFound" && known.resource === plural && known.name === name;
       if (absent) return { kind: "absent" };
       const unreachable = !(error instanceof ApiError) || !OF_ONE_OBJECT.includes(error.kind);
       return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), unreachable };

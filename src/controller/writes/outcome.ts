@@ -1,7 +1,7 @@
 // The outcome of one action, and what is remembered of it. The next sync starts from the whole cache. Only
 // these functions pass knowledge of earlier syncs to it, through memory and cache.
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
-import type { CauseWord } from "../../kube/rest/failure-cause.ts";
+import type { Cause } from "../../kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import { isWatched, KINDS, placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";
@@ -41,7 +41,7 @@ export type Outcome =
       readonly action: Action;
       readonly error: ApiErrorKind;
       /** A value of the closed list of causes. */
-      readonly cause: CauseWord;
+      readonly cause: Cause;
       /** The cause in one line of identifiers, without the place. */
       readonly reason: string;
       readonly retryAfterMs: number | undefined;

@@ -4,7 +4,7 @@
 import { abandonable } from "../../kube/time/deadline.ts";
 import { ApiError, asTimeout } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import type { QuotaFigure } from "../../kube/rest/own-words.ts";
+import type { QuotaFigure } from "../../kube/rest/known-message.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import type { Action, Reservation } from "../model/actions.ts";
 import { KINDS } from "../model/kinds.ts";
@@ -56,8 +56,9 @@ export class Replacing {
       if (!(error instanceof ApiError) || error.kind === "cancelled") throw error;
       const { plural } = KINDS[action.objectKind].resource;
       if (wouldTake(error, plural, action.place.name)) return undefined;
-      const { ownWords, kind, why, retryAfterMs } = error;
-      if (kind === "terminating" || ownWords?.kind === "notFound") return { kind: "moved", action };
+      const { knownMessage, kind, why, retryAfterMs } = error;
+      if (kind === "terminating" || knownMessage?.kind === "notFound")
+        return { kind: "moved", action };
       // No other object is at the place, whatever a webhook reports.
       const denied = kind === "alreadyExists" || kind === "conflict";
       return failed(action, denied ? "forbidden" : kind, why, retryAfterMs);
@@ -77,10 +78,10 @@ export class Replacing {
       if (signal.aborted) throw asTimeout(what, stopped, this.#cancelled);
       if (error instanceof ReservationsFull) return { kind: "moved", action };
       if (!action.mustLast) return undefined;
-      const { word, text } = causeOf(error);
+      const { cause, text } = causeOf(error);
       const why = `the copy is not deleted for its successor, because that cannot be recorded on the ${where} first (${text}); set ${annotationKey("accept")} on the namespace, or make the Lease writable`;
       const kind = error instanceof ApiError ? error.kind : "unavailable";
-      return failed(action, kind === "notFound" ? "forbidden" : kind, { word, text: why });
+      return failed(action, kind === "notFound" ? "forbidden" : kind, { cause, text: why });
     }
   }
 }
@@ -90,11 +91,11 @@ export class Replacing {
 // every webhook, policy and quota. "Already exists" therefore means that nothing else prevents the create. A
 // quota may be full only because of the old copy. Every unclear answer counts as no.
 // `resource`: the plural of the copy's kind.
-function wouldTake({ ownWords }: ApiError, resource: string, name: string): boolean {
-  if (ownWords?.resource !== resource || ownWords.name !== name) return false;
-  if (ownWords.kind === "alreadyExists") return true;
-  if (ownWords.kind !== "exceededQuota") return false;
-  return ownWords.figures.every((figure) => fitsWithoutOne(resource, figure));
+function wouldTake({ knownMessage }: ApiError, resource: string, name: string): boolean {
+  if (knownMessage?.resource !== resource || knownMessage.name !== name) return false;
+  if (knownMessage.kind === "alreadyExists") return true;
+  if (knownMessage.kind !== "exceededQuota") return false;
+  return knownMessage.figures.every((figure) => fitsWithoutOne(resource, figure));
 }
 
 // The old copy counts as one in each of these, and as zero in any other.

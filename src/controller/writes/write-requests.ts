@@ -39,7 +39,7 @@ export function failed(
   retryAfterMs?: number,
 ): Outcome {
   const reason = causeText(why, action.place.namespace);
-  return { kind: "failed", action, error, cause: why.word, reason, retryAfterMs };
+  return { kind: "failed", action, error, cause: why.cause, reason, retryAfterMs };
 }
 
 export class LeaseExpired extends Error {}
@@ -113,7 +113,7 @@ export class WriteRequests {
         signal: control.signal ?? this.#cancelled,
         timeoutMs: Math.min(TIMEOUT_MS, left),
         // The request may have waited for a connection, or the whole process may have been stopped.
-        permitted: () => {
+        mayStillSend: () => {
           if (this.#deps.writeDeadlineMs() <= 0) refused = new LeaseExpired();
           else if (isDecisionChanged()) refused = new DecisionChanged();
           return refused === undefined;

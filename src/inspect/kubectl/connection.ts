@@ -29,7 +29,7 @@ export function connect(
     clock: systemClock,
     // The audit log tells a command that somebody types from the controller, also where both have one account.
     userAgent: `secretcast/${program.version} (command line)`,
-    keeps: ALWAYS_READ,
+    keepKeyPrefixes: ALWAYS_READ,
     hasReader: true,
     onClockOffset,
   });
@@ -64,7 +64,7 @@ function limited(client: ApiClient, timeoutMs: number): ApiClient {
   return {
     server: client.server,
     reachability: client.reachability,
-    keeps: client.keeps ?? [],
+    keepKeyPrefixes: client.keepKeyPrefixes ?? [],
     request: <T>(request: ApiRequest) => client.request<T>({ ...request, timeoutMs }),
     open: (request) => client.open({ ...request, timeoutMs }),
     close: () => client.close(),

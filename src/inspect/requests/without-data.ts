@@ -17,7 +17,7 @@ export function withoutData(client: ApiClient): ApiClient {
   return {
     server: client.server,
     reachability: client.reachability,
-    keeps: client.keeps ?? [],
+    keepKeyPrefixes: client.keepKeyPrefixes ?? [],
     request: <T>(request: ApiRequest): Promise<T> => {
       const kind = request.method === "GET" ? listedKind(request.path) : undefined;
       if (kind === undefined) return client.request<T>(request);

@@ -13,7 +13,7 @@ export class Disconnection {
   #endedAt: number | undefined;
   #endedBadly = true;
   /** For the open watch, until it proves useful: the previous `endedAt`, and when the watch was opened. */
-  #unproven: { readonly endedAt: number | undefined; readonly openedAt: number } | undefined;
+  #unconfirmed: { readonly endedAt: number | undefined; readonly openedAt: number } | undefined;
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -28,21 +28,21 @@ export class Disconnection {
   }
 
   opened(): void {
-    this.#unproven = { endedAt: this.#endedAt, openedAt: this.#clock.monotonic() };
+    this.#unconfirmed = { endedAt: this.#endedAt, openedAt: this.#clock.monotonic() };
     this.#endedAt = undefined;
     this.#endedBadly = false;
   }
 
   /** The open watch is useful: it has brought an event or a list. */
-  proven(): void {
-    this.#unproven = undefined;
+  confirmed(): void {
+    this.#unconfirmed = undefined;
   }
 
   /** `badly`: there is a wait before the next attempt. */
   ended(badly: boolean): void {
     const now = this.#clock.monotonic();
-    const { endedAt, openedAt } = this.#unproven ?? { endedAt: undefined, openedAt: 0 };
-    this.#unproven = undefined;
+    const { endedAt, openedAt } = this.#unconfirmed ?? { endedAt: undefined, openedAt: 0 };
+    this.#unconfirmed = undefined;
     this.#endedAt ??= now - openedAt < VERY_SHORT_MS ? (endedAt ?? now) : now;
     this.#endedBadly ||= badly;
   }

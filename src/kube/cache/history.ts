@@ -5,7 +5,7 @@
 // that did not end by the watch's own time limit, a list of one object is also compared. It is requested when
 // the new watch has been silent for twenty seconds. A watch that ends by its own time limit causes no request.
 // Does not promise to notice a new history that is already longer than the old one. Versions that decrease
-// elsewhere (the Lease's) reveal it: see distrust().
+// elsewhere (the Lease's) reveal it: see invalidate().
 import { ApiError } from "../rest/api-error.ts";
 import { sleep } from "../time/clock.ts";
 import { currentVersion } from "./list.ts";
@@ -22,7 +22,7 @@ export class History {
   #round: AbortController | undefined;
   /** Version from which the round began. Undefined if it began with a list. */
   #followed: string | undefined;
-  #doubtful = false;
+  #suspect = false;
   #wentBack = false;
 
   constructor(options: HistoryOptions) {
@@ -30,24 +30,24 @@ export class History {
   }
 
   /** The last connection did not end by the watch's own time limit. */
-  doubt(): void {
-    this.#doubtful = true;
+  suspect(): void {
+    this.#suspect = true;
   }
 
   /** The server accepted the round's watch. */
   opened(): void {
-    if (this.#round && this.#followed !== undefined && this.#doubtful)
+    if (this.#round && this.#followed !== undefined && this.#suspect)
       void this.#check(this.#followed, this.#round.signal);
   }
 
   /** The version `next` arrived after `version`. Throws when it is older. */
-  heard(next: string, version: string | undefined): void {
+  arrived(next: string, version: string | undefined): void {
     if (version !== undefined && compareVersions(next, version) < 0) throw this.#error();
-    this.#doubtful = false;
+    this.#suspect = false;
   }
 
   /** Another component found that the history changed. Ends the round that follows the old one, if any. */
-  distrust(): void {
+  invalidate(): void {
     this.#wentBack = true;
     this.#round?.abort();
   }
@@ -82,11 +82,11 @@ export class History {
   async #check(version: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       await sleep(this.#options.clock, SILENCE_MS, signal);
-      if (signal.aborted || !this.#doubtful) return;
+      if (signal.aborted || !this.#suspect) return;
       const now = await currentVersion({ ...this.#options, signal }).catch(() => undefined);
       if (now === undefined) continue;
-      if (compareVersions(now, version) < 0) return this.distrust();
-      this.#doubtful = false;
+      if (compareVersions(now, version) < 0) return this.invalidate();
+      this.#suspect = false;
     }
   }
 

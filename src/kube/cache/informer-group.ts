@@ -27,7 +27,7 @@ type Member<T extends Stored> = Watched<T> & { readonly access: Pick<Access, "de
 type Part<T extends Stored> = {
   readonly informer: Member<T>;
   /** Resolves, if ever, as soon as the group can do without this part. */
-  readonly spared?: () => Promise<void>;
+  readonly notNeeded?: () => Promise<void>;
 };
 
 export class InformerGroup<T extends Stored> implements Watched<T> {
@@ -68,9 +68,9 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
   /** Returns false when `signal` aborts or the informers stop first. */
   async waitForSync(signal?: AbortSignal): Promise<boolean> {
     const each = await Promise.all(
-      this.#parts.map(async ({ informer, spared }) => {
+      this.#parts.map(async ({ informer, notNeeded }) => {
         const synced = informer.waitForSync(signal);
-        return spared ? Promise.race([synced, spared().then(() => true)]) : synced;
+        return notNeeded ? Promise.race([synced, notNeeded().then(() => true)]) : synced;
       }),
     );
     this.#synced ||= each.every(Boolean);
@@ -92,7 +92,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
 
   /** The time of the part that was heard from the longest ago. */
   get lastActivityMs(): number {
-    return Math.min(...this.#heard().map(({ lastActivityMs }) => lastActivityMs));
+    return Math.min(...this.#following().map(({ lastActivityMs }) => lastActivityMs));
   }
 
   get lastSignOfLifeMs(): number {
@@ -101,16 +101,16 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
 
   /** The time of the part that has been disconnected the longest. */
   get disconnectedSinceMs(): number | undefined {
-    return least(this.#heard().map(({ disconnectedSinceMs }) => disconnectedSinceMs));
+    return least(this.#following().map(({ disconnectedSinceMs }) => disconnectedSinceMs));
   }
 
   /** The time of the part that tries first. */
   get scheduledReconnect(): number | undefined {
-    return least(this.#heard().map(({ scheduledReconnect }) => scheduledReconnect));
+    return least(this.#following().map(({ scheduledReconnect }) => scheduledReconnect));
   }
 
   // A part that the group can do without does not show whether the watches are alive.
-  #heard(): readonly Member<T>[] {
+  #following(): readonly Member<T>[] {
     const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
     return synced.length > 0 ? synced : this.#informers;
   }

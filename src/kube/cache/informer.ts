@@ -114,7 +114,7 @@ export class Informer<T extends Stored> {
 
   /** The server's versions have decreased (etcd was restored). Lists everything again. */
   relist(): void {
-    this.store.distrust();
+    this.store.dropOverlay();
     this.#reflector.relist();
   }
 

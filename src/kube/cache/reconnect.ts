@@ -93,8 +93,8 @@ export class Reconnect {
   }
 
   #isFirst410(): boolean {
-    const first = this.#goneAfter !== this.#reachability.returns;
-    this.#goneAfter = this.#reachability.returns;
+    const first = this.#goneAfter !== this.#reachability.recoveries;
+    this.#goneAfter = this.#reachability.recoveries;
     return first;
   }
 
@@ -105,12 +105,12 @@ export class Reconnect {
 
   /** Resolves after `ms`, at the end of an outage, or when `signal` aborts. */
   async wait(ms: number, error: Error | undefined, signal: AbortSignal): Promise<void> {
-    const deaf = this.#wokenInVain >= WOKEN_IN_VAIN;
+    const ignoresRecovery = this.#wokenInVain >= WOKEN_IN_VAIN;
     // A gateway that closes for maintenance asks for an hour, although the API server is back a second later.
-    const impatient = !deaf && askedMs(error) > 0 && nobodyAnswered(error);
+    const impatient = !ignoresRecovery && askedMs(error) > 0 && nobodyAnswered(error);
     const woken = impatient
       ? this.#reachability.sleepUntilAnswered(ms, signal)
-      : this.#reachability.sleep(ms, signal, deaf);
+      : this.#reachability.sleep(ms, signal, ignoresRecovery);
     if (await woken) this.#wokenInVain++;
   }
 }

@@ -54,7 +54,7 @@ export class Reflector<T> {
   relist(): void {
     this.#single?.listAgain();
     if (this.#version === undefined) return;
-    if (this.#reconnectAt === undefined) this.#history.distrust();
+    if (this.#reconnectAt === undefined) this.#history.invalidate();
     else this.#version = undefined;
   }
 
@@ -111,7 +111,7 @@ export class Reflector<T> {
           await this.#listed(initial.finish(), version);
           this.#connected();
           this.#single?.watched();
-          this.#disconnection.proven();
+          this.#disconnection.confirmed();
         },
         { opened: () => initial.opened(), received: (bytes) => initial.received(bytes) },
       );
@@ -135,7 +135,7 @@ export class Reflector<T> {
       signal,
       onRestart: () => (items = []),
       onPage: (page) => {
-        this.#heard();
+        this.#noteActivity();
         this.#reconnect.opened();
         for (const raw of page) {
           const item = sink.transform(raw);
@@ -171,7 +171,7 @@ export class Reflector<T> {
         heard?.opened();
       },
       onBytes: (bytes) => {
-        this.#heard();
+        this.#noteActivity();
         heard?.received(bytes);
       },
       onEvent: (event) => {
@@ -185,7 +185,7 @@ export class Reflector<T> {
         status: 200,
         reason: "EndedBeforeTheEndMark",
       });
-    if (clock.monotonic() - opened < SHORTEST_WATCH_MS) this.#history.doubt();
+    if (clock.monotonic() - opened < SHORTEST_WATCH_MS) this.#history.suspect();
     if (clock.monotonic() - opened >= VERY_SHORT_MS)
       return { reason: "closed", wait: false, relist: false };
     return { reason: "short", wait: true, relist: events === 0 };
@@ -193,8 +193,8 @@ export class Reflector<T> {
 
   #live(event: LiveEvent): void {
     const { resourceVersion } = event.kind === "bookmark" ? event : event.object.metadata;
-    this.#history.heard(resourceVersion, this.#version);
-    this.#disconnection.proven();
+    this.#history.arrived(resourceVersion, this.#version);
+    this.#disconnection.confirmed();
     this.#options.sink.event(event);
     this.#reconnect.delivered();
     this.#version = resourceVersion;
@@ -215,13 +215,13 @@ export class Reflector<T> {
   async #readSingly(reads: SingleReads, signal: AbortSignal): Promise<undefined> {
     const { sink } = this.#options;
     await reads.run(signal, async (raw) => {
-      this.#heard();
+      this.#noteActivity();
       this.#reconnect.opened();
       const item = raw && sink.transform(raw);
       // The answer is newer than everything that is known.
       await sink.replace(item === undefined ? [] : [item], raw?.metadata.resourceVersion ?? "0");
       this.#connected();
-      this.#disconnection.proven();
+      this.#disconnection.confirmed();
     });
   }
 
@@ -229,7 +229,7 @@ export class Reflector<T> {
     const { clock, log, metrics, onError } = this.#options;
     metrics?.restarted(end.reason);
     this.#disconnection.ended(end.wait);
-    if (end.error) this.#history.doubt();
+    if (end.error) this.#history.suspect();
     if (end.relist) this.#version = undefined;
     if (end.error) onError?.(end.error);
     const waitMs = this.#reconnect.nextMs(end);
@@ -247,7 +247,7 @@ export class Reflector<T> {
     this.#options.onConnected?.();
   }
 
-  #heard(): void {
+  #noteActivity(): void {
     this.#lastActivity = this.#options.clock.monotonic();
     this.#options.metrics?.activity();
   }

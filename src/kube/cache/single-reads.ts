@@ -98,9 +98,9 @@ export class SingleReads {
       if (isKubeObject(object) && object.kind === resource.kind && object.metadata.name === name)
         return object;
     } catch (error) {
-      const words = error instanceof ApiError ? error.ownWords : undefined;
+      const known = error instanceof ApiError ? error.knownMessage : undefined;
       // Any other 404 may come from a proxy.
-      if (words?.kind === "notFound" && words.resource === resource.plural && words.name === name)
+      if (known?.kind === "notFound" && known.resource === resource.plural && known.name === name)
         return undefined;
       throw error;
     }

@@ -60,18 +60,18 @@ export class LineSplitter {
 }
 
 /**
- * Decodes one line of a watch on objects of `kind`. `keeps`: prefixes of the keys that are always read. `what`
+ * Decodes one line of a watch on objects of `kind`. `keepKeyPrefixes`: prefixes of the keys that are always read. `what`
  * names the watch in the error that the line may carry. Yields around each stage of a long line.
  */
 export function* eventOf(
   line: string,
-  keeps: readonly string[],
+  keepKeyPrefixes: readonly string[],
   kind: string,
   what: string,
 ): Generator<undefined, WatchEvent> {
   const isLong = line.length > LONG_LINE;
   if (isLong) yield;
-  const narrowed = narrow(line, keeps);
+  const narrowed = narrow(line, keepKeyPrefixes);
   if (isLong) yield;
   const event = readEvent(yield* parsedInTurns(narrowed), kind, what);
   if (isLong) yield;

@@ -78,7 +78,7 @@ export async function watch(options: WatchOptions): Promise<void> {
 async function read(stream: ApiStream, what: string, options: WatchOptions): Promise<void> {
   const { client, clock, scope, signal, onBytes, onEvent } = options;
   const lines = new LineSplitter();
-  const keeps = client.keeps ?? [];
+  const keepKeyPrefixes = client.keepKeyPrefixes ?? [];
   let events = 0;
   let turned = clock.monotonic();
   try {
@@ -87,7 +87,7 @@ async function read(stream: ApiStream, what: string, options: WatchOptions): Pro
     for await (const chunk of stream.body) {
       onBytes(chunk.length);
       for (const line of lines.push(chunk)) {
-        const event = await inTurns(eventOf(line, keeps, scope.resource.kind, what));
+        const event = await inTurns(eventOf(line, keepKeyPrefixes, scope.resource.kind, what));
         await onEvent(live(event, what));
         if (++events % EVENTS_BETWEEN_YIELDS === 0 || clock.monotonic() - turned >= TURN_MS) {
           await nextTurn();

@@ -8,7 +8,7 @@ import type { Dispatcher, ProxyAgent as UndiciProxyAgent } from "undici";
 import { Agent, buildConnector, ProxyAgent } from "./undici-parts.ts";
 import type { Tls } from "../kubeconfig/credentials.ts";
 
-export type Lane = "api" | "watch";
+export type ConnectionPool = "api" | "watch";
 
 export type TransportOptions = {
   readonly server: string;
@@ -25,7 +25,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const TCP = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
 
 type Connector = ReturnType<typeof buildConnector>;
-type Agents = { readonly tls: Tls; readonly connect: Connector } & Record<Lane, Dispatcher>;
+type Agents = { readonly tls: Tls; readonly connect: Connector } & Record<
+  ConnectionPool,
+  Dispatcher
+>;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -37,14 +40,14 @@ export class Transport {
     if (options.proxyUrl !== undefined) checkProxy(options.proxyUrl);
   }
 
-  dispatcher(lane: Lane, tls: Tls): Dispatcher {
+  dispatcher(pool: ConnectionPool, tls: Tls): Dispatcher {
     if (this.#agents && !equal(this.#agents.tls, tls)) {
       this.#retire(this.#agents.api);
       this.#retire(this.#agents.watch);
       this.#agents = undefined;
     }
     this.#agents ??= this.#open(tls);
-    return this.#agents[lane];
+    return this.#agents[pool];
   }
 
   /** Closes every connection now, and aborts its requests. */
@@ -58,10 +61,10 @@ export class Transport {
    * A request on `used` was not answered in time. Its other connections may be dead as well, so later requests
    * use new ones. No effect if this has happened already.
    */
-  distrust(lane: Lane, used: Dispatcher): void {
-    if (this.#agents?.[lane] !== used) return;
+  replace(pool: ConnectionPool, used: Dispatcher): void {
+    if (this.#agents?.[pool] !== used) return;
     const { tls, connect } = this.#agents;
-    this.#agents[lane] = this.#agent(lane, tls, connect);
+    this.#agents[pool] = this.#agent(pool, tls, connect);
     this.#retire(used);
   }
 
@@ -73,11 +76,11 @@ export class Transport {
 
   #open(tls: Tls): Agents {
     const connect = connector(tls);
-    const agent = (lane: Lane): Dispatcher => this.#agent(lane, tls, connect);
+    const agent = (pool: ConnectionPool): Dispatcher => this.#agent(pool, tls, connect);
     return { tls, connect, api: agent("api"), watch: agent("watch") };
   }
 
-  #agent(lane: Lane, tls: Tls, connect: Connector): Dispatcher {
+  #agent(pool: ConnectionPool, tls: Tls, connect: Connector): Dispatcher {
     const { proxyUrl, server, connections } = this.#options;
     const options = {
       allowH2: false,
@@ -87,7 +90,7 @@ export class Transport {
       // Each request has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
-      ...(lane === "api" && { connections }),
+      ...(pool === "api" && { connections }),
     };
     if (proxyUrl === undefined) return new Agent({ ...options, connect });
     return new ProxyAgent({

@@ -42,7 +42,7 @@ export function permittedEvents(
       if (until !== undefined) onAllowed(namespace);
       return answer;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.why.word !== "missingRight") throw error;
+      if (!(error instanceof ApiError) || error.why.cause !== "missingRight") throw error;
       denied.set(namespace, clock.monotonic() + RETRY_MS);
       if (until === undefined) onDenied(namespace);
       throw new EventsDeniedError(namespace);

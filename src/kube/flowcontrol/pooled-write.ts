@@ -19,17 +19,17 @@ export type WriteEnd = {
   readonly failed?: boolean;
 };
 
-/** Carries out a write. It must not reject: a failed write is an outcome. It ends soon after `cut` aborts. */
+/** Carries out a write. It must not reject: a failed write is an outcome. It ends soon after `signal` aborts. */
 export type Perform<W> = (
   write: W,
-  cut: AbortSignal,
-  isOvertaken: () => boolean,
+  signal: AbortSignal,
+  isDecisionChanged: () => boolean,
 ) => Promise<WriteEnd>;
 /**
- * Whether the decision behind a write is still the same after events. `touched`: the changed keys and the
+ * Whether the decision behind a write is still the same after events. `changed`: the changed keys and the
  * objects before the change, undefined where unknown.
  */
 export type IsStillDecided<W, B> = (
   write: W,
-  touched: ReadonlyMap<string, B | undefined>,
+  changed: ReadonlyMap<string, B | undefined>,
 ) => boolean;

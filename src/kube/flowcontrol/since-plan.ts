@@ -6,36 +6,36 @@ export class SincePlan<B> {
   /** A plan is being computed. */
   #planning = false;
   /**
-   * Since the last mark: the keys of started writes, and the keys that events touched with their earlier
+   * Since the last beginPlan: the keys of started writes, and the keys that events changed with their earlier
    * objects.
    */
   #startedSince = new Set<string>();
-  #touchedSince = new Map<string, B | undefined>();
+  #changedSince = new Map<string, B | undefined>();
   /** The same since the start of the plan whose writes wait. */
   #startedBy = this.#startedSince;
-  #touchedBy = this.#touchedSince;
+  #changedBy = this.#changedSince;
 
   get isPlanning(): boolean {
     return this.#planning;
   }
 
-  /** The keys that events touched since the start of the plan whose writes wait. */
-  get touched(): ReadonlyMap<string, B | undefined> {
-    return this.#touchedBy;
+  /** The keys that events changed since the start of the plan whose writes wait. */
+  get changed(): ReadonlyMap<string, B | undefined> {
+    return this.#changedBy;
   }
 
   /** The computation of a plan begins. */
-  mark(): void {
+  beginPlan(): void {
     this.#planning = true;
     this.#startedSince = new Set();
-    this.#touchedSince = new Map();
+    this.#changedSince = new Map();
   }
 
-  /** The writes of the plan that was begun at the last mark wait from now on. */
+  /** The writes of the plan that was begun last wait from now on. */
   planned(): void {
     this.#planning = false;
     this.#startedBy = this.#startedSince;
-    this.#touchedBy = this.#touchedSince;
+    this.#changedBy = this.#changedSince;
   }
 
   start(key: string): void {
@@ -44,9 +44,9 @@ export class SincePlan<B> {
   }
 
   /** `before`: the object before the event. If it is unknown, undefined replaces an earlier value. */
-  touch(key: string, before: B | undefined): void {
-    for (const touched of new Set([this.#touchedSince, this.#touchedBy]))
-      if (before === undefined || !touched.has(key)) touched.set(key, before);
+  invalidate(key: string, before: B | undefined): void {
+    for (const changed of new Set([this.#changedSince, this.#changedBy]))
+      if (before === undefined || !changed.has(key)) changed.set(key, before);
   }
 
   hasStarted(key: string): boolean {
@@ -54,8 +54,8 @@ export class SincePlan<B> {
   }
 
   /** Whether an event has changed the write's object, its source or its namespace. */
-  hasTouched({ key, namespace = "", source = "" }: PooledWrite): boolean {
-    const touched = this.#touchedBy;
-    return touched.has(key) || touched.has(source) || touched.has(namespace);
+  hasChanged({ key, namespace = "", source = "" }: PooledWrite): boolean {
+    const changed = this.#changedBy;
+    return changed.has(key) || changed.has(source) || changed.has(namespace);
   }
 }

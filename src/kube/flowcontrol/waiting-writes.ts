@@ -1,11 +1,11 @@
-// The writes of a plan that have not started, in its order. Some are parked: they wait for others of their kind to
+// The writes of a plan that have not started, in its order. Some are blocked: they wait for others of their kind to
 // end, by the limit that they wait for.
 import type { PooledWrite } from "./pooled-write.ts";
 
 /** Whether a write may start: the limit that prevents it, no room for any write, or it is outdated. */
-export type Fit = "may start" | "no room" | "dropped" | { readonly bound: string };
+export type Fit = "may start" | "no room" | "dropped" | { readonly limit: string };
 
-type Parked<W> = { readonly writes: W[]; next: number };
+type BlockedWrites<W> = { readonly writes: W[]; next: number };
 
 // Sources take turns in a plan, so a second one appears near its beginning.
 const FIRST_OF_A_PLAN = 64;
@@ -13,17 +13,17 @@ const FIRST_OF_A_PLAN = 64;
 export class WaitingWrites<W extends PooledWrite> {
   readonly #writes: readonly W[];
   #next = 0;
-  readonly #parked = new Map<string, Parked<W>>();
-  #parkedCount = 0;
-  /** Limits that a parked write may meet again. */
-  readonly #freed = new Set<string>();
+  readonly #blocked = new Map<string, BlockedWrites<W>>();
+  #blockedCount = 0;
+  /** Limits that a blocked write may meet again. */
+  readonly #unblocked = new Set<string>();
 
   constructor(writes: readonly W[]) {
     this.#writes = writes;
   }
 
   get size(): number {
-    return this.#writes.length - this.#next + this.#parkedCount;
+    return this.#writes.length - this.#next + this.#blockedCount;
   }
 
   get haveSeveralSources(): boolean {
@@ -33,60 +33,64 @@ export class WaitingWrites<W extends PooledWrite> {
 
   /** Whether some write waits for nothing but room. */
   get anyReady(): boolean {
-    return this.#next < this.#writes.length || this.#freed.size > 0;
+    return this.#next < this.#writes.length || this.#unblocked.size > 0;
   }
 
-  isAnyParked(bound: string): boolean {
-    return this.#parked.has(bound);
+  isAnyBlocked(limit: string): boolean {
+    return this.#blocked.has(limit);
   }
 
   /** Writes that waited for this limit are tried again. */
-  free(bound: string): void {
-    if (this.#parked.has(bound)) this.#freed.add(bound);
+  unblock(limit: string): void {
+    if (this.#blocked.has(limit)) this.#unblocked.add(limit);
   }
 
-  freeAll(): void {
-    for (const bound of this.#parked.keys()) this.#freed.add(bound);
+  unblockAll(): void {
+    for (const limit of this.#blocked.keys()) this.#unblocked.add(limit);
   }
 
   /** The next write that may start. Those that waited for their own kind come first, as they did in the plan. */
   take(fitOf: (write: W) => Fit): W | undefined {
-    for (const bound of this.#freed) {
-      const parked = this.#parked.get(bound);
-      const taken = parked && this.#takeFrom(parked, bound, fitOf);
+    for (const limit of this.#unblocked) {
+      const blocked = this.#blocked.get(limit);
+      const taken = blocked && this.#takeFrom(blocked, limit, fitOf);
       if (taken === "no room") return undefined;
       if (taken) return taken;
-      this.#freed.delete(bound);
+      this.#unblocked.delete(limit);
     }
     for (let write = this.#writes[this.#next]; write; write = this.#writes[this.#next]) {
       const fit = fitOf(write);
       if (fit === "no room") return undefined;
       this.#next++;
       if (fit === "may start") return write;
-      this.#park(write, fit);
+      this.#block(write, fit);
     }
     return undefined;
   }
 
-  #takeFrom(parked: Parked<W>, own: string, fitOf: (write: W) => Fit): W | "no room" | undefined {
-    for (let write = parked.writes[parked.next]; write; write = parked.writes[parked.next]) {
+  #takeFrom(
+    blocked: BlockedWrites<W>,
+    own: string,
+    fitOf: (write: W) => Fit,
+  ): W | "no room" | undefined {
+    for (let write = blocked.writes[blocked.next]; write; write = blocked.writes[blocked.next]) {
       const fit = fitOf(write);
       if (fit === "no room") return fit;
-      if (typeof fit === "object" && fit.bound === own) return undefined;
-      parked.next++;
-      this.#parkedCount--;
+      if (typeof fit === "object" && fit.limit === own) return undefined;
+      blocked.next++;
+      this.#blockedCount--;
       if (fit === "may start") return write;
-      this.#park(write, fit);
+      this.#block(write, fit);
     }
     return undefined;
   }
 
   // An outdated write is forgotten.
-  #park(write: W, fit: Exclude<Fit, "may start" | "no room">): void {
+  #block(write: W, fit: Exclude<Fit, "may start" | "no room">): void {
     if (fit === "dropped") return;
-    this.#parkedCount++;
-    const parked = this.#parked.get(fit.bound);
-    if (parked) parked.writes.push(write);
-    else this.#parked.set(fit.bound, { writes: [write], next: 0 });
+    this.#blockedCount++;
+    const blocked = this.#blocked.get(fit.limit);
+    if (blocked) blocked.writes.push(write);
+    else this.#blocked.set(fit.limit, { writes: [write], next: 0 });
   }
 }

@@ -39,7 +39,7 @@ const FIRST_STEP = 0.1;
 const LOOSE = 4;
 
 /** The limits before they were lowered, and the share that was refused under them. */
-type Cut = { readonly share: number; readonly perSecond: number; readonly limit: number };
+type Reduction = { readonly share: number; readonly perSecond: number; readonly limit: number };
 
 export class WritePace {
   readonly #most: number;
@@ -50,7 +50,7 @@ export class WritePace {
   /** When the next write would start if writes started at an even rate. */
   #nextMs = Number.NEGATIVE_INFINITY;
   #round = { sinceMs: Number.NEGATIVE_INFINITY, taken: 0, refused: 0 };
-  #cut: Cut | undefined;
+  #reduction: Reduction | undefined;
   #tolerated = { share: 0, untilMs: Number.NEGATIVE_INFINITY };
   readonly #row = new RefusalRow();
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -110,7 +110,7 @@ export class WritePace {
   #pause(now: number): void {
     if (!this.isPaused(now)) this.#halve();
     this.#pausedUntilMs = this.#row.endsMs;
-    this.#cut = undefined;
+    this.#reduction = undefined;
     this.#beginRound(this.#pausedUntilMs);
   }
 
@@ -125,19 +125,19 @@ export class WritePace {
 
   #judge(taken: number, refused: number, seconds: number, now: number): void {
     const share = refused / (taken + refused);
-    const cut = this.#cut;
-    this.#cut = undefined;
-    if (cut && share > AS_LARGE * cut.share && share <= MOST) {
-      this.#perSecond = cut.perSecond;
-      this.#limit = Math.max(this.#limit, cut.limit);
-      const tolerated = Math.min(MOST, Math.max(share, cut.share) + SCATTER);
+    const reduction = this.#reduction;
+    this.#reduction = undefined;
+    if (reduction && share > AS_LARGE * reduction.share && share <= MOST) {
+      this.#perSecond = reduction.perSecond;
+      this.#limit = Math.max(this.#limit, reduction.limit);
+      const tolerated = Math.min(MOST, Math.max(share, reduction.share) + SCATTER);
       this.#tolerated = { share: tolerated, untilMs: now + TOLERANCE_MS };
       return;
     }
     const tolerates = now < this.#tolerated.untilMs;
     if (share > (tolerates ? this.#tolerated.share : MANY)) {
-      this.#cut = { share, perSecond: this.#perSecond, limit: this.#limit };
-      this.#askFor(taken / seconds);
+      this.#reduction = { share, perSecond: this.#perSecond, limit: this.#limit };
+      this.#lowerTo(taken / seconds);
       this.#halve();
     } else if (tolerates || share < FEW) {
       const next = this.#perSecond * (1 + this.#step);
@@ -147,7 +147,7 @@ export class WritePace {
     } else this.#step = FIRST_STEP;
   }
 
-  #askFor(perSecond: number): void {
+  #lowerTo(perSecond: number): void {
     this.#perSecond = Math.min(this.#perSecond, Math.max(FEWEST_PER_SECOND, perSecond));
     this.#step = FIRST_STEP;
   }

@@ -1,11 +1,11 @@
 // A pool of writes between a plan and the API server, with a limit on the writes in flight. The others wait in
-// the plan's order, except those that wait for one of their own kind to end (flights.ts). A newer plan replaces
-// the waiting writes while others are in flight. It must leave out the keys in flight. A write whose decision
+// the plan's order, except those that wait for one of their own kind to end (writes-in-flight.ts). A newer plan
+// replaces the waiting writes while others are in flight. It must leave out the keys in flight. A write whose decision
 // was changed by an event after its plan was begun does not start. It waits for the next plan. If all waiting
 // writes are outdated, `outdated` requests one. A write in flight is notified of such an event, so that it
 // sends no further request. The 429s determine the limit in flight and when the next write starts
 // (write-pace.ts).
-import { Flights, type Flight } from "./flights.ts";
+import { WritesInFlight, type InFlight } from "./writes-in-flight.ts";
 import type { IsStillDecided, Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { SincePlan } from "./since-plan.ts";
@@ -15,18 +15,18 @@ import { WritePace } from "./write-pace.ts";
 export type { WriteEnd } from "./pooled-write.ts";
 
 // A write that must make room is aborted this much later, because its answer may be on its way.
-const LAST_CHANCE_MS = 20;
+const ABORT_DELAY_MS = 20;
 
 export class WritePool<W extends PooledWrite, B = never> {
   readonly #perform: Perform<W>;
   readonly #isStillDecided: IsStillDecided<W, B>;
   readonly #clock: Clock;
   readonly #pace: WritePace;
-  readonly #flights: Flights<W>;
+  readonly #inFlight: WritesInFlight<W>;
   #started = 0;
   #waiting = new WaitingWrites<W>([]);
   /** Delay until the next write may start. */
-  #rest: Timer | undefined;
+  #pauseTimer: Timer | undefined;
   #overdue: Timer | undefined;
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class WritePool<W extends PooledWrite, B = never> {
   readonly #since = new SincePlan<B>();
   #outdated = false;
   #onChange: (() => void)[] = [];
-  #onLanded: () => void = () => {};
+  #writeEndListener: () => void = () => {};
 
   constructor(
     concurrency: number,
@@ -46,17 +46,17 @@ export class WritePool<W extends PooledWrite, B = never> {
     this.#isStillDecided = isStillDecided;
     this.#clock = clock;
     this.#pace = new WritePace(concurrency);
-    this.#flights = new Flights(clock, concurrency);
+    this.#inFlight = new WritesInFlight(clock, concurrency);
   }
 
   /** Calls `listener` after each write that ends, when it is not in flight any more. */
-  whenLanded(listener: () => void): void {
-    this.#onLanded = listener;
+  onWriteEnd(listener: () => void): void {
+    this.#writeEndListener = listener;
   }
 
   /** Writes that were started and have not ended, by key. */
   get inFlight(): ReadonlyMap<string, unknown> {
-    return this.#flights.all;
+    return this.#inFlight.all;
   }
 
   /** Writes not yet started. */
@@ -75,7 +75,7 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   get limit(): number {
-    return this.#flights.limit;
+    return this.#inFlight.limit;
   }
 
   /** The API server accepts nothing and has asked for a wait. */
@@ -89,12 +89,12 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   get idle(): boolean {
-    return this.waiting === 0 && this.#flights.all.size === 0;
+    return this.waiting === 0 && this.#inFlight.all.size === 0;
   }
 
   /** Nothing waits, and every write in flight has lasted so long that a sync need not wait for it. */
-  get calm(): boolean {
-    return this.waiting === 0 && this.#flights.onlySlow;
+  get onlySlowLeft(): boolean {
+    return this.waiting === 0 && this.#inFlight.onlySlow;
   }
 
   /** Nothing is left to start, but a new plan would contain writes. */
@@ -102,9 +102,9 @@ export class WritePool<W extends PooledWrite, B = never> {
     return this.#outdated && this.waiting === 0;
   }
 
-  /** The computation of a plan begins. The plan cannot know of writes started or keys touched from now on. */
-  mark(): void {
-    this.#since.mark();
+  /** The computation of a plan begins. The plan cannot know of writes started or keys changed from now on. */
+  beginPlan(): void {
+    this.#since.beginPlan();
   }
 
   /**
@@ -112,24 +112,24 @@ export class WritePool<W extends PooledWrite, B = never> {
    * planned before the event start or continue only if their decision is still the same. `before` is the object
    * before the event. If it is unknown, undefined replaces an earlier value.
    */
-  touch(key: string, before: B | undefined): void {
-    for (const flight of this.#flights.all.values()) {
-      const { source, namespace } = flight.write;
-      if (flight.overtaken || (source !== key && namespace !== key)) continue;
-      flight.overtaken = !this.#isStillDecided(flight.write, new Map([[key, before]]));
+  invalidate(key: string, before: B | undefined): void {
+    for (const inFlight of this.#inFlight.all.values()) {
+      const { source, namespace } = inFlight.write;
+      if (inFlight.decisionChanged || (source !== key && namespace !== key)) continue;
+      inFlight.decisionChanged = !this.#isStillDecided(inFlight.write, new Map([[key, before]]));
     }
-    if (this.#since.isPlanning || this.waiting > 0) this.#since.touch(key, before);
+    if (this.#since.isPlanning || this.waiting > 0) this.#since.invalidate(key, before);
   }
 
   /**
-   * Replaces the waiting writes by `writes`, in their order, except the keys that were started or touched since
-   * the mark. The next plan sees the outcome of those, and this plan does not. After stop() it accepts none.
+   * Replaces the waiting writes by `writes`, in their order, except the keys that were started or changed since
+   * beginPlan(). The next plan sees the outcome of those, and this plan does not. After stop() it accepts none.
    */
   replace(writes: readonly W[]): void {
     this.#since.planned();
     this.#outdated = false;
     this.#waiting = new WaitingWrites(this.#stopped ? [] : writes);
-    this.#flights.shared = this.#waiting.haveSeveralSources;
+    this.#inFlight.shared = this.#waiting.haveSeveralSources;
     this.#pump();
     this.#changed();
   }
@@ -140,12 +140,12 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   /** Makes until() check its condition again, for reasons outside the pool. */
-  nudge(): void {
+  wake(): void {
     this.#changed();
   }
 
   #pump(): void {
-    while (this.#flights.hasRoom() && !this.#rests()) {
+    while (this.#inFlight.hasRoom() && !this.#mustPause()) {
       const write = this.#waiting.take((waiting) => this.#fitOf(waiting));
       if (!write) break;
       this.#start(write);
@@ -155,12 +155,12 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   // Whether no write may start yet. Tries again when one may.
-  #rests(): boolean {
-    if (this.#rest || this.waiting === 0) return true;
+  #mustPause(): boolean {
+    if (this.#pauseTimer || this.waiting === 0) return true;
     const waitMs = this.#pace.waitMs(this.#clock.monotonic());
     if (waitMs === 0) return false;
-    this.#rest = this.#clock.setTimeout(() => {
-      this.#rest = undefined;
+    this.#pauseTimer = this.#clock.setTimeout(() => {
+      this.#pauseTimer = undefined;
       this.#pump();
       this.#changed();
     }, Math.ceil(waitMs));
@@ -169,17 +169,17 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   #fitOf(write: W): Fit {
     if (!this.#isLive(write)) return "dropped";
-    const bound = this.#flights.bound(write);
-    if (bound !== undefined) return { bound };
-    return this.#flights.fits(write) ? "may start" : "no room";
+    const limit = this.#inFlight.limitOf(write);
+    if (limit !== undefined) return { limit };
+    return this.#inFlight.fits(write) ? "may start" : "no room";
   }
 
   /** Whether the write may start: no event and no ended write has outdated its plan. */
   #isLive(write: W): boolean {
-    if (this.#since.hasStarted(write.key) || this.#flights.all.has(write.key)) return false;
-    const { touched } = this.#since;
-    if (touched.size === 0 || !this.#since.hasTouched(write)) return true;
-    if (!touched.has(write.key) && this.#isStillDecided(write, touched)) return true;
+    if (this.#since.hasStarted(write.key) || this.#inFlight.all.has(write.key)) return false;
+    const { changed } = this.#since;
+    if (changed.size === 0 || !this.#since.hasChanged(write)) return true;
+    if (!changed.has(write.key) && this.#isStillDecided(write, changed)) return true;
     this.#outdated = true;
     return false;
   }
@@ -187,25 +187,25 @@ export class WritePool<W extends PooledWrite, B = never> {
   #start(write: W): void {
     this.#started++;
     this.#since.start(write.key);
-    const flight = this.#flights.take(write);
-    this.#lastStartedMs = flight.startedMs;
-    this.#pace.began(flight.startedMs);
-    const isOvertaken = (): boolean => flight.overtaken;
-    const performed = this.#perform(write, flight.cut.signal, isOvertaken);
-    void performed.then((ended) => this.#land(flight, ended));
+    const inFlight = this.#inFlight.take(write);
+    this.#lastStartedMs = inFlight.startedMs;
+    this.#pace.began(inFlight.startedMs);
+    const isDecisionChanged = (): boolean => inFlight.decisionChanged;
+    const performed = this.#perform(write, inFlight.abort.signal, isDecisionChanged);
+    void performed.then((ended) => this.#ended(inFlight, ended));
   }
 
-  #land(flight: Flight<W>, ended: WriteEnd): void {
+  #ended(inFlight: InFlight<W>, ended: WriteEnd): void {
     const { failed = false } = ended;
-    for (const bound of this.#flights.land(flight, failed || ended.throttled))
-      this.#waiting.free(bound);
+    for (const limit of this.#inFlight.end(inFlight, failed || ended.throttled))
+      this.#waiting.unblock(limit);
     const now = this.#clock.monotonic();
     this.#lastEndedMs = now;
-    if (ended.throttled) this.#pace.refused(flight.startedMs, now, ended.retryAfterMs);
-    else this.#pace.taken(flight.startedMs, now);
+    if (ended.throttled) this.#pace.refused(inFlight.startedMs, now, ended.retryAfterMs);
+    else this.#pace.taken(inFlight.startedMs, now);
     this.#allow(this.#pace.limit);
     this.#pump();
-    this.#onLanded();
+    this.#writeEndListener();
     this.#changed();
   }
 
@@ -213,24 +213,24 @@ export class WritePool<W extends PooledWrite, B = never> {
   #watch(): void {
     this.#stopWatching();
     if (this.paused || this.#stopped || this.waiting === 0) return;
-    const { cut, nextMs } = this.#whatIsOverdue();
-    if (cut.length === 0 && nextMs === Number.POSITIVE_INFINITY) return;
+    const { toAbort, nextMs } = this.#whatIsOverdue();
+    if (toAbort.length === 0 && nextMs === Number.POSITIVE_INFINITY) return;
     const now = this.#clock.monotonic();
-    const at = Math.ceil(cut.length > 0 ? now + LAST_CHANCE_MS : nextMs + 1);
+    const at = Math.ceil(toAbort.length > 0 ? now + ABORT_DELAY_MS : nextMs + 1);
     this.#overdue = this.#clock.setTimeout(() => {
       // After a turn that blocked the event loop, answers may still be unread.
-      const late = this.#clock.monotonic() - at > LAST_CHANCE_MS;
-      if (!late) for (const flight of this.#whatIsOverdue().cut) flight.cut.abort();
+      const late = this.#clock.monotonic() - at > ABORT_DELAY_MS;
+      if (!late) for (const inFlight of this.#whatIsOverdue().toAbort) inFlight.abort.abort();
       this.#watch();
       this.#changed();
     }, at - now);
   }
 
-  #whatIsOverdue(): ReturnType<Flights<W>["overdue"]> {
+  #whatIsOverdue(): ReturnType<WritesInFlight<W>["overdue"]> {
     // While only the pace delays the next write, no write waits for room.
-    const forRoom = !this.#rest || !this.#flights.hasRoom();
+    const forRoom = !this.#pauseTimer || !this.#inFlight.hasRoom();
     const anyWait = forRoom && this.#waiting.anyReady;
-    return this.#flights.overdue(anyWait, this.#waiting.isAnyParked("slow"));
+    return this.#inFlight.overdue(anyWait, this.#waiting.isAnyBlocked("slow"));
   }
 
   #stopWatching(): void {
@@ -241,22 +241,22 @@ export class WritePool<W extends PooledWrite, B = never> {
   // A higher limit may free writes that waited for a part of it.
   #allow(limit: number): void {
     const more = limit > this.limit;
-    this.#flights.limit = limit;
-    if (more) this.#waiting.freeAll();
+    this.#inFlight.limit = limit;
+    if (more) this.#waiting.unblockAll();
   }
 
   /** Aborts the writes in flight. Their outcome is then unknown. */
-  cut(): void {
-    for (const { cut } of this.#flights.all.values()) cut.abort();
+  abort(): void {
+    for (const { abort } of this.#inFlight.all.values()) abort.abort();
   }
 
   /** Drops the waiting writes and resolves when none is in flight any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.replace([]);
-    this.#rest?.cancel();
-    this.#rest = undefined;
-    await this.until(() => this.#flights.all.size === 0);
+    this.#pauseTimer?.cancel();
+    this.#pauseTimer = undefined;
+    await this.until(() => this.#inFlight.all.size === 0);
   }
 
   #changed(): void {

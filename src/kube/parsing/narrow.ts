@@ -19,10 +19,10 @@ export const [QUOTE, COMMA, COLON] = [34, 44, 58] as const;
 const BACKSLASH = 92;
 export const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125] as const;
 
-/** `keeps`: prefixes of keys that are kept beyond the limit. Returns `text` itself if nothing is left out. */
-export function narrow(text: string, keeps: readonly string[]): string {
+/** `keepKeyPrefixes`: prefixes of keys that are kept beyond the limit. Returns `text` itself if nothing is left out. */
+export function narrow(text: string, keepKeyPrefixes: readonly string[]): string {
   if (text.length < MOST_MEMBERS * SHORTEST_MEMBER) return text;
-  return new Narrower(text, keeps).run();
+  return new Narrower(text, keepKeyPrefixes).run();
 }
 
 type Container = { readonly isMap: boolean; members: number; beyond: number };
@@ -44,9 +44,9 @@ class Narrower {
   /** For each key, its next position, with the comma before it. The text's length if it does not occur. */
   readonly #next: number[] = [];
 
-  constructor(text: string, keeps: readonly string[]) {
+  constructor(text: string, keepKeyPrefixes: readonly string[]) {
     this.#text = text;
-    this.#keys = keeps;
+    this.#keys = keepKeyPrefixes;
   }
 
   run(): string {
@@ -91,7 +91,7 @@ class Narrower {
     container.members++;
     const tooMany = container.members > MOST_MEMBERS;
     const unread = tooMany || container.members === 1 ? undefined : this.#unread(at);
-    if (tooMany && this.#keeps(container, at)) container.beyond++;
+    if (tooMany && this.#keepKeyPrefixes(container, at)) container.beyond++;
     else if (tooMany || unread !== undefined) {
       if (this.#begin > this.#from) this.#pieces.push(this.#text.slice(this.#from, this.#begin));
       this.#cut = this.#containers.length;
@@ -112,7 +112,7 @@ class Narrower {
     return undefined;
   }
 
-  #keeps({ beyond }: Container, at: number): boolean {
+  #keepKeyPrefixes({ beyond }: Container, at: number): boolean {
     if (beyond >= KEPT_BEYOND) return false;
     for (const key of this.#keys) if (this.#text.startsWith(key, at + 1)) return true;
     return false;

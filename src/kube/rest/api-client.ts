@@ -22,7 +22,7 @@ export type ApiRequest = {
    * Called just before the first byte is sent. That may be long after the call, because the process was
    * stopped or every connection was in use. If it returns false, nothing is sent and the request is `cancelled`.
    */
-  readonly permitted?: () => boolean;
+  readonly mayStillSend?: () => boolean;
   /** Limit for the whole request, or with `open` for the answer's head. 30,000 when absent. */
   readonly timeoutMs?: number;
 };
@@ -48,7 +48,7 @@ export type ApiClient = {
    * Prefixes of the keys that are read from a map of any size.
    * @internal
    */
-  readonly keeps?: readonly string[];
+  readonly keepKeyPrefixes?: readonly string[];
   /** Returns the answer's JSON. `T` is the type that the server guarantees. It is not checked. */
   request<T>(request: ApiRequest): Promise<T>;
   /** For answers without a known end. It uses its own connection until closed. */

@@ -7,10 +7,10 @@ import {
   causeText,
   FAILURE_CAUSES,
   knownReason,
-  type CauseWord,
+  type Cause,
   type FailureCause,
 } from "./failure-cause.ts";
-import { ownWords, type OwnWords } from "./own-words.ts";
+import { knownMessage, type KnownMessage } from "./known-message.ts";
 import { isRecord, parseJson } from "../json.ts";
 
 /** Every kind of failure of a request. The reaction depends on it. */
@@ -52,7 +52,7 @@ export type ApiErrorDetails = {
    */
   readonly why?: FailureCause | undefined;
   /** @internal */
-  readonly ownWords?: OwnWords | undefined;
+  readonly knownMessage?: KnownMessage | undefined;
   /** Appended to the message. The caller guarantees that it contains no answer text. */
   readonly note?: string;
 };
@@ -74,7 +74,7 @@ export class ApiError extends Error {
    * What the API server itself, not a webhook or proxy, reported about the object. Identifiers only.
    * @internal
    */
-  readonly ownWords: OwnWords | undefined;
+  readonly knownMessage: KnownMessage | undefined;
 
   /** `what` describes the request: "create secret team-a/registry". */
   constructor(what: string, details: ApiErrorDetails) {
@@ -89,7 +89,7 @@ export class ApiError extends Error {
     this.reason = details.reason;
     this.retryAfterMs = capped(details.retryAfterMs);
     this.why = why ?? causeOfKind(details.kind, status, details.reason);
-    this.ownWords = details.ownWords;
+    this.knownMessage = details.knownMessage;
   }
 }
 
@@ -115,7 +115,7 @@ export function statusError(
     reason: reason || WORDS[code] || "no known reason",
     retryAfterMs: retryAfterMs ?? asked,
     why: answeredCause(code, body),
-    ownWords: ownWords(code, body),
+    knownMessage: knownMessage(code, body),
   });
 }
 
@@ -193,7 +193,7 @@ function saysTooLarge(message: unknown): boolean {
   );
 }
 
-const CAUSE_OF_KIND: Partial<Record<ApiErrorKind, CauseWord>> = {
+const CAUSE_OF_KIND: Partial<Record<ApiErrorKind, Cause>> = {
   unauthorized: "credentials",
   throttled: "throttled",
   terminating: "terminating",
@@ -205,16 +205,16 @@ const CAUSE_OF_KIND: Partial<Record<ApiErrorKind, CauseWord>> = {
 function causeOfKind(kind: ApiErrorKind, status: number, reason: string): FailureCause {
   const answered = kind === "unavailable" && status > 0;
   const silent = kind === "unavailable" ? "connection" : "withheld";
-  const word = CAUSE_OF_KIND[kind] ?? (answered ? "server" : silent);
-  if (word === "withheld")
-    return { word, text: `reason withheld${status > 0 ? ` (${status} ${reason})` : ""}` };
-  return { word, text: `${FAILURE_CAUSES[word]}${answered ? ` (${status})` : ""}` };
+  const cause = CAUSE_OF_KIND[kind] ?? (answered ? "server" : silent);
+  if (cause === "withheld")
+    return { cause, text: `reason withheld${status > 0 ? ` (${status} ${reason})` : ""}` };
+  return { cause, text: `${FAILURE_CAUSES[cause]}${answered ? ` (${status})` : ""}` };
 }
 
 /** Converts the error of a request that was cut off for waiting work into a timeout. */
 export function asTimeout(what: string, error: unknown, cancelled: AbortSignal): unknown {
-  const cut = error instanceof ApiError && error.kind === "cancelled";
-  if (!cut || cancelled.aborted) return error;
+  const isCancelled = error instanceof ApiError && error.kind === "cancelled";
+  if (!isCancelled || cancelled.aborted) return error;
   const note = "cut off, because others waited";
   return new ApiError(what, { kind: "timeout", reason: "NoAnswer", note });
 }

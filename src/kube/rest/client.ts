@@ -19,7 +19,7 @@ import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
 import { requestError } from "./request-error.ts";
 import { RetryAfter } from "./retry-after.ts";
-import { Transport, type Lane } from "../connections/transport.ts";
+import { Transport, type ConnectionPool } from "../connections/transport.ts";
 
 /** Options that differ between the clients of a server. */
 export type ClientOptions = {
@@ -33,8 +33,8 @@ export type ClientOptions = {
   readonly neverPauses?: boolean;
   /** Shared by all clients of the same server. The client creates its own when absent. */
   readonly reachability?: Reachability;
-  /** Like ApiClient.keeps: only these keys are parsed in maps with more than 2,048 members. */
-  readonly keeps?: readonly string[];
+  /** Like ApiClient.keepKeyPrefixes: only these keys are parsed in maps with more than 2,048 members. */
+  readonly keepKeyPrefixes?: readonly string[];
   /** A user reads what a credential plugin prints on stderr, even if it is not a terminal. */
   readonly hasReader?: boolean;
   /** Called once for every answer. `code` is the status, or "<error>" without an answer. */
@@ -49,7 +49,7 @@ export function createClient(config: KubeConfig, options: ClientOptions): ApiCli
   return new HttpClient(config, options);
 }
 
-type Means<A extends HttpResponse> = (
+type Send<A extends HttpResponse> = (
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
@@ -57,7 +57,7 @@ type Means<A extends HttpResponse> = (
 
 class HttpClient implements ApiClient {
   readonly server: string;
-  readonly keeps: readonly string[];
+  readonly keepKeyPrefixes: readonly string[];
   readonly reachability: Reachability;
   readonly #clockOffset: ClockOffset | undefined;
   readonly #origin: string;
@@ -78,7 +78,7 @@ class HttpClient implements ApiClient {
     this.#origin = base.origin;
     this.#prefix = base.pathname.replace(/\/$/, "");
     this.server = this.#origin + this.#prefix;
-    this.keeps = options.keeps ?? [];
+    this.keepKeyPrefixes = options.keepKeyPrefixes ?? [];
     const { clock, onClockOffset } = options;
     this.#clockOffset = onClockOffset && new ClockOffset(clock, onClockOffset);
     this.#options = options;
@@ -104,7 +104,7 @@ class HttpClient implements ApiClient {
         deadline,
       );
       this.#check(request, answer);
-      return (await bodyOf(request.what, answer, this.keeps)) as T;
+      return (await bodyOf(request.what, answer, this.keepKeyPrefixes)) as T;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
@@ -160,17 +160,17 @@ class HttpClient implements ApiClient {
 
   // A 401 is retried once with credentials read again.
   async #send<A extends HttpResponse>(
-    lane: Lane,
-    means: Means<A>,
+    pool: ConnectionPool,
+    send: Send<A>,
     request: ApiRequest,
     deadline: Deadline,
   ): Promise<A> {
     const credentials = await this.#credentialsWithin(deadline);
-    const first = await this.#dispatch(lane, means, request, credentials, deadline);
+    const first = await this.#dispatch(pool, send, request, credentials, deadline);
     if (first.status !== 401 || isWebhookDenial(first.text)) return first;
     this.#credentials.refused(credentials);
     const anew = await this.#credentialsWithin(deadline);
-    return this.#dispatch(lane, means, request, anew, deadline);
+    return this.#dispatch(pool, send, request, anew, deadline);
   }
 
   // The time that a user takes to log in does not count for the request.
@@ -201,16 +201,16 @@ class HttpClient implements ApiClient {
   }
 
   async #dispatch<A extends HttpResponse>(
-    lane: Lane,
-    means: Means<A>,
+    pool: ConnectionPool,
+    send: Send<A>,
     request: ApiRequest,
     credentials: Credentials,
     deadline: Deadline,
   ): Promise<A> {
     const { method, body, contentType = "application/json" } = request;
     const { onAnswer, userAgent, clock } = this.#options;
-    if (this.#retryAfter.leftMs > 0) await this.#retryAfter.turn(request.what, deadline);
-    const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
+    if (this.#retryAfter.leftMs > 0) await this.#retryAfter.wait(request.what, deadline);
+    const dispatcher = this.#transport.dispatcher(pool, credentials.tls);
     const sent = {
       origin: this.#origin,
       path: this.#prefix + request.path + queryText(request.query),
@@ -227,21 +227,21 @@ class HttpClient implements ApiClient {
     };
     const sentMs = clock.monotonic();
     try {
-      const answer = await means(dispatcher, sent, deadline);
+      const answer = await send(dispatcher, sent, deadline);
       onAnswer?.(method, String(answer.status));
-      this.#clockOffset?.heard(header(answer.headers, "date"), sentMs);
-      this.#heard(method, answer.status);
+      this.#clockOffset?.measure(header(answer.headers, "date"), sentMs);
+      this.#noteAnswer(method, answer.status);
       return answer;
     } catch (error) {
       onAnswer?.(method, "<error>");
-      if (!deadline.over) this.#heard(method, 0);
-      if (deadline.over && !request.signal?.aborted) this.#transport.distrust(lane, dispatcher);
+      if (!deadline.over) this.#noteAnswer(method, 0);
+      if (deadline.over && !request.signal?.aborted) this.#transport.replace(pool, dispatcher);
       throw error;
     }
   }
 
   // 0: no answer. A write's failure does not show the server's state, because webhooks choose their answers.
-  #heard(method: string, status: number): void {
+  #noteAnswer(method: string, status: number): void {
     if (isSuccess(status)) this.reachability.answered();
     else if (method === "GET" && [0, 502, 503].includes(status)) this.reachability.unanswered();
   }

@@ -19,7 +19,7 @@ export class ClockOffset {
   }
 
   /** An answer with this Date header, for a request that was sent at `sentMs` (monotonic). */
-  heard(date: string | undefined, sentMs: number): void {
+  measure(date: string | undefined, sentMs: number): void {
     const now = this.#clock.monotonic();
     if (date === undefined || now - this.#lookedAt < DISTANCE_MS) return;
     const serverMs = Date.parse(date);

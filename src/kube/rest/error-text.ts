@@ -14,5 +14,7 @@ export function safeErrorText(error: unknown): string {
 
 /** The cause, in identifiers only. */
 export function causeOf(error: unknown): FailureCause {
-  return error instanceof ApiError ? error.why : { word: "unexpected", text: safeErrorText(error) };
+  return error instanceof ApiError
+    ? error.why
+    : { cause: "unexpected", text: safeErrorText(error) };
 }

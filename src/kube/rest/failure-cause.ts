@@ -4,7 +4,7 @@
 // withheld". The text after the known beginning may quote the object, so it is dropped. A webhook or a policy
 // chooses code, reason, details and the rest of its refusal, but not how it begins.
 import { isRecord } from "../json.ts";
-import { IDENTIFIER } from "./own-words.ts";
+import { IDENTIFIER } from "./known-message.ts";
 
 /** Each cause and its meaning. The keys are used in metric labels, `/api/status` and the README's table. */
 export const FAILURE_CAUSES = {
@@ -27,10 +27,10 @@ export const FAILURE_CAUSES = {
   unexpected: "internal error",
   withheld: "the message fits no known sentence, and may quote the object",
 } as const satisfies Readonly<Record<string, string>>;
-export type CauseWord = keyof typeof FAILURE_CAUSES;
+export type Cause = keyof typeof FAILURE_CAUSES;
 
 export type FailureCause = {
-  readonly word: CauseWord;
+  readonly cause: Cause;
   /** One line of identifiers, without the namespace. */
   readonly text: string;
   /** Where a permission is missing. */
@@ -46,11 +46,11 @@ export function causeText({ text, namespace }: FailureCause, here?: string): str
 export function answeredCause(code: number, body: unknown): FailureCause | undefined {
   if (!isRecord(body) || typeof body["message"] !== "string") return undefined;
   const message = body["message"].slice(0, LONGEST);
-  for (const { word, codes, begins, text } of SENTENCES) {
+  for (const { cause, codes, begins, text } of SENTENCES) {
     const found = codes === undefined || codes.includes(code) ? begins.exec(message) : null;
     if (!found) continue;
     const { groups = {} } = found;
-    return { word, text: text(groups, body), namespace: groups["namespace"] };
+    return { cause, text: text(groups, body), namespace: groups["namespace"] };
   }
   return undefined;
 }
@@ -65,7 +65,7 @@ const LONGEST = 2048;
 
 type Groups = Readonly<Record<string, string | undefined>>;
 type Sentence = {
-  readonly word: CauseWord;
+  readonly cause: Cause;
   /** Undefined means any code, because a webhook chooses it. */
   readonly codes?: readonly number[];
   readonly begins: RegExp;
@@ -80,23 +80,23 @@ const VERB =
 
 const SENTENCES: readonly Sentence[] = [
   {
-    word: "webhook",
+    cause: "webhook",
     begins: new RegExp(`^admission webhook "${named("name")}" denied the request`),
     text: ({ name }) => `webhook ${name} refused it`,
   },
   {
-    word: "webhook",
+    cause: "webhook",
     begins: new RegExp(`^admission webhook "${named("name")}" does not support dry run`),
     text: ({ name }) => `webhook ${name} does not support dry runs`,
   },
   {
-    word: "webhookUnreachable",
+    cause: "webhookUnreachable",
     codes: [500],
     begins: new RegExp(`^Internal error occurred: failed calling webhook "${named("name")}": `),
     text: ({ name }) => `webhook ${name} gave no answer`,
   },
   {
-    word: "policy",
+    cause: "policy",
     codes: [401, 403, 413, 422],
     begins: new RegExp(
       `${FORBIDDEN}ValidatingAdmissionPolicy '${named("name")}'` +
@@ -106,19 +106,19 @@ const SENTENCES: readonly Sentence[] = [
       `policy ${name}${binding === undefined ? "" : ` with binding ${binding}`} refused it`,
   },
   {
-    word: "quota",
+    cause: "quota",
     codes: [403],
     begins: new RegExp(`${FORBIDDEN}exceeded quota: ${named("name")}, requested: `),
     text: ({ name }) => `quota ${name} would be exceeded`,
   },
   {
-    word: "quota",
+    cause: "quota",
     codes: [403],
     begins: new RegExp(`${FORBIDDEN}status unknown for quota: ${named("name")}, resources: `),
     text: ({ name }) => `quota ${name} is not counted yet`,
   },
   {
-    word: "missingRight",
+    cause: "missingRight",
     codes: [403],
     begins: new RegExp(
       `${FORBIDDEN}User "[^"\\\\]{1,512}" cannot ${VERB} ` +
@@ -128,7 +128,7 @@ const SENTENCES: readonly Sentence[] = [
     text: ({ verb, resource }) => `no right to ${verb} ${resource}`,
   },
   {
-    word: "limitRange",
+    cause: "limitRange",
     codes: [403],
     begins: new RegExp(
       `${FORBIDDEN}\\[?(?<bound>maximum|minimum) ${named("resource")} ` +
@@ -137,25 +137,25 @@ const SENTENCES: readonly Sentence[] = [
     text: ({ bound, resource, kind }) => `limit range: ${bound} ${resource} of a ${kind}`,
   },
   {
-    word: "finalizer",
+    cause: "finalizer",
     codes: [422],
     begins: new RegExp(`${INVALID}\\[?metadata\\.finalizers(?:\\[\\d{1,4}\\])?: `),
     text: () => "its finalizers are refused",
   },
   {
-    word: "invalid",
+    cause: "invalid",
     codes: [422],
     begins: new RegExp(INVALID),
     text: (_, status) => `invalid${fieldsOf(status)}`,
   },
   {
-    word: "tooLarge",
+    cause: "tooLarge",
     codes: [413],
     begins: /^Request entity too large: limit is \d{1,12}$/,
     text: () => "the request is too large",
   },
   {
-    word: "tooLarge",
+    cause: "tooLarge",
     codes: [500],
     begins: /^etcdserver: request is too large$/,
     text: () => "the object is too large for etcd",

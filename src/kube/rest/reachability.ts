@@ -24,7 +24,7 @@ export class Reachability {
   readonly #impatient = new Set<() => void>();
   #awaySince: number | undefined;
   #backAt = Number.NEGATIVE_INFINITY;
-  #returns = 0;
+  #recoveries = 0;
 
   /** Created with the first client of a server. */
   constructor(clock: Clock) {
@@ -45,7 +45,7 @@ export class Reachability {
     this.#awaySince = undefined;
     if (lastedMs < SHORTEST_OUTAGE_MS) return;
     this.#backAt = now;
-    this.#returns++;
+    this.#recoveries++;
     for (const listener of this.#listeners) listener();
   }
 
@@ -55,8 +55,8 @@ export class Reachability {
   }
 
   /** Number of outages that have ended. */
-  get returns(): number {
-    return this.#returns;
+  get recoveries(): number {
+    return this.#recoveries;
   }
 
   /** Whether an outage lasts, or ended less than ten seconds ago. */
@@ -65,17 +65,17 @@ export class Reachability {
   }
 
   /** Calls `listener` at the end of each outage, until the returned function is called. */
-  onBack(listener: () => void): () => void {
+  onRecovery(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends. Never rejects. True:
+   * Resolves after `ms`, or as soon as `signal` aborts or, unless `ignoresRecovery`, an outage ends. Never rejects. True:
    * woken by the end of an outage.
    */
-  sleep(ms: number, signal: AbortSignal, deaf = false): Promise<boolean> {
-    return this.#sleep(ms, signal, deaf ? undefined : this.#listeners);
+  sleep(ms: number, signal: AbortSignal, ignoresRecovery = false): Promise<boolean> {
+    return this.#sleep(ms, signal, ignoresRecovery ? undefined : this.#listeners);
   }
 
   /**

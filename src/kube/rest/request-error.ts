@@ -4,7 +4,7 @@ import { CredentialsError } from "../kubeconfig/credentials.ts";
 import type { Deadline } from "../time/deadline.ts";
 import { ApiError } from "./api-error.ts";
 import { networkCode } from "./response.ts";
-import { NotPermittedError } from "./round-trip.ts";
+import { NotSentError } from "./round-trip.ts";
 
 type FailedRequest = {
   readonly what: string;
@@ -32,7 +32,7 @@ export function requestError(
       reason: "NoAnswer",
       note: `${server} did not answer within ${timeoutMs} ms`,
     });
-  if (error instanceof NotPermittedError)
+  if (error instanceof NotSentError)
     return new ApiError(what, { kind: "cancelled", reason: "NotPermitted" });
   if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
   const reason = networkCode(error);

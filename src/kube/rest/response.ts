@@ -40,7 +40,7 @@ export function errorOf(
 export async function bodyOf(
   what: string,
   { status, text }: HttpResponse,
-  keeps: readonly string[],
+  keepKeyPrefixes: readonly string[],
 ): Promise<object> {
   if (text === undefined)
     throw new ApiError(what, {
@@ -49,7 +49,7 @@ export async function bodyOf(
       reason: "ResponseTooLong",
       note: "more bytes than are taken",
     });
-  const value = await inTurns(parsedInTurns(narrow(text, keeps)));
+  const value = await inTurns(parsedInTurns(narrow(text, keepKeyPrefixes)));
   if (typeof value === "object" && value !== null) return value;
   throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
 }

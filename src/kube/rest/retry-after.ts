@@ -1,7 +1,7 @@
 // Pauses a whole client when its API server accepts nothing: twenty answers in a row were 429. The pause lasts
 // until the last of the times that they named in Retry-After is over. Fewer refusals delay only the requests
 // that were refused.
-// Promises: no turn comes during the pause. A turn that cannot come within its own time limit is refused at
+// Promises: no wait ends during the pause. A wait that cannot end within its own time limit is refused at
 // once. A wait ends as soon as its signal aborts and leaves no timer. If there are several pauses, the one that
 // ends last counts.
 // Does not promise an order among waiting requests, nor to spread them. They are few, because the pool of
@@ -10,7 +10,7 @@ import { ApiError } from "./api-error.ts";
 import { sleep, type Clock } from "../time/clock.ts";
 import { RefusalRow } from "../time/refusal-row.ts";
 
-/** How long a request can wait for a turn. A Deadline is one. */
+/** How long a request can wait. A Deadline is one. */
 export type RetryDeadline = { readonly leftMs: number; readonly signal: AbortSignal };
 
 export class RetryAfter {
@@ -41,13 +41,13 @@ export class RetryAfter {
    * Resolves when the request `what` may start. Rejects with an ApiError of kind `throttled` when its time
    * limit would be over by then, and as soon as its signal aborts.
    */
-  async turn(what: string, patience: RetryDeadline): Promise<void> {
+  async wait(what: string, deadline: RetryDeadline): Promise<void> {
     for (let left = this.leftMs; left > 0; left = this.leftMs) {
-      if (left >= patience.leftMs) throw tooLate(what, left);
-      await sleep(this.#clock, left, patience.signal);
-      if (patience.signal.aborted) throw new Error("aborted");
+      if (left >= deadline.leftMs) throw tooLate(what, left);
+      await sleep(this.#clock, left, deadline.signal);
+      if (deadline.signal.aborted) throw new Error("aborted");
       // After a blocked event loop both times may be over without a report.
-      if (patience.leftMs <= 0) throw tooLate(what, this.leftMs);
+      if (deadline.leftMs <= 0) throw tooLate(what, this.leftMs);
     }
   }
 }

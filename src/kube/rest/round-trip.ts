@@ -1,7 +1,7 @@
 // One request and its whole answer, through undici's dispatch handlers. undici's request() makes a stream of
 // every answer, which an answer of a kilobyte does not need.
 // Promises: settles once. It rejects at once when the deadline is over, also while the request waits for a
-// connection, and then nothing more of it is sent. Nothing is sent if the request is not permitted when its
+// connection, and then nothing more of it is sent. Nothing is sent if `mayStillSend` returns false when the
 // first byte is due. A body longer than the limit is not read further, and its connection is closed.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
@@ -15,13 +15,13 @@ export type RoundTripBounds = {
   /** Limit on the answer's body. */
   readonly mostBytes?: number;
   /** Called just before the first byte is sent. */
-  readonly permitted?: () => boolean;
+  readonly mayStillSend?: () => boolean;
   /** Its turn among the client's large answers. If absent, an answer is read to its end at once. */
   readonly turn?: AnswerTurn;
 };
 
-/** The request was not permitted any more when its turn came. Nothing of it was sent. */
-export class NotPermittedError extends Error {
+/** `mayStillSend` returned false. Nothing of the request was sent. */
+export class NotSentError extends Error {
   override readonly name = "NotPermittedError";
 }
 
@@ -29,7 +29,7 @@ export function roundTrip(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
-  { mostBytes = LONGEST_ANSWER_BYTES, permitted, turn }: RoundTripBounds = {},
+  { mostBytes = LONGEST_ANSWER_BYTES, mayStillSend, turn }: RoundTripBounds = {},
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let started: Dispatcher.DispatchController | undefined;
@@ -47,8 +47,8 @@ export function roundTrip(
       onRequestStart(controller) {
         started = controller;
         if (deadline.over) controller.abort(new Error("aborted"));
-        else if (permitted?.() === false)
-          controller.abort(new NotPermittedError("not permitted any more"));
+        else if (mayStillSend?.() === false)
+          controller.abort(new NotSentError("may not be sent any more"));
       },
       onResponseStart(_controller, code, fields) {
         [status, headers] = [code, fields];
@@ -77,14 +77,14 @@ export function roundTrip(
 }
 
 /** An answer whose end is not known. A refusal's body is still read to its end. */
-export type Opened = HttpResponse & { readonly body: Dispatcher.ResponseData["body"] };
+export type OpenResponse = HttpResponse & { readonly body: Dispatcher.ResponseData["body"] };
 
 /** Like exchange, but a success is passed on as it arrives, until the deadline is over. */
 export async function openStream(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
-): Promise<Opened> {
+): Promise<OpenResponse> {
   const { signal } = deadline;
   const { statusCode: status, headers, body } = await dispatcher.request({ ...request, signal });
   const text = isSuccess(status) ? undefined : await readText(body, LONGEST_REFUSAL_BYTES);

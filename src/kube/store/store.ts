@@ -180,7 +180,7 @@ export class Store<T extends Stored> {
     this.#expire();
     this.#listeners.replaced?.();
     // The server's history changed. It does not contain our writes and will not reach their versions.
-    if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
+    if (compareVersions(version, this.#syncedTo) < 0) this.dropOverlay();
     const listed = new Map(items.map((item) => [storeKey(item), item]));
     const changes: (StoreChange<T> | undefined)[] = [];
     for (const old of this.#written.bases(this.list())) {
@@ -208,7 +208,7 @@ export class Store<T extends Stored> {
    * Uses the state of the watch for everything and drops the results of our own writes.
    * @internal
    */
-  distrust(): void {
+  dropOverlay(): void {
     for (const entry of this.#written.all()) this.#settle(entry);
   }
 

@@ -45,7 +45,7 @@ function open(
   const reserved: string[] = [];
   const request = async (asked: ApiRequest): Promise<unknown> => {
     const answer = answers[sent.length];
-    if (asked.permitted?.() === false) throw refusal(asked, "cancelled");
+    if (asked.mayStillSend?.() === false) throw refusal(asked, "cancelled");
     sent.push(asked);
     if (answer === "hang") return until(asked);
     if (answer === "bug") throw new TypeError("cannot read hunter2");

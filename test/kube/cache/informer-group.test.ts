@@ -24,7 +24,7 @@ test("a part that is spared keeps nobody waiting", async (t) => {
   const spare = Promise.withResolvers<void>();
   const group = new InformerGroup([
     { informer: first.informer },
-    { informer: second.informer, spared: () => spare.promise },
+    { informer: second.informer, notNeeded: () => spare.promise },
   ]);
   group.start();
   await (await first.api.next("stream")).send(mark(2));

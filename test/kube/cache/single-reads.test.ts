@@ -47,7 +47,7 @@ const ABSENT = {
   kind: "notFound",
   status: 404,
   reason: "NotFound",
-  ownWords: { kind: "notFound", resource: "namespaces", name: "team-a" },
+  knownMessage: { kind: "notFound", resource: "namespaces", name: "team-a" },
 } as const;
 
 test("an object that may be read, but not listed, is read every 30 s and is no failure (34)", async (t) => {

@@ -72,14 +72,14 @@ test("a write whose key is in flight is not started twice", async () => {
 test("a plan does not repeat the writes that began and ended while it was made", async () => {
   const { pool, order, end } = open(1);
   pool.replace(jobs("a", "b", "c"));
-  pool.mark();
+  pool.beginPlan();
   await end("a");
   await end("b");
   pool.replace(jobs("b", "c", "d"));
   await end("c");
   await end("d");
   assert.deepEqual(order, ["a", "b", "c", "d"]);
-  pool.mark();
+  pool.beginPlan();
   pool.replace(jobs("b"));
   assert.deepEqual(order.at(-1), "b", "the next plan may write there again");
   await end("b");
@@ -205,15 +205,15 @@ const copies = (source: string, ...keys: string[]): Job[] =>
 
 test("what an event touched since its plan was begun is not started, and a newer plan is asked for", async () => {
   const { pool, order, end } = open(1);
-  pool.mark();
+  pool.beginPlan();
   pool.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
-  pool.touch("b", "before");
-  pool.touch("c/x", "before");
+  pool.invalidate("b", "before");
+  pool.invalidate("c/x", "before");
   assert.equal(pool.outdated, false, "d/x still waits");
   await end("a/x");
   assert.deepEqual(order, ["a/x", "d/x"]);
   assert.equal(pool.outdated, true);
-  pool.mark();
+  pool.beginPlan();
   pool.replace(copies("s/x", "b/x"));
   assert.equal(pool.outdated, false);
   await end("d/x");
@@ -223,9 +223,9 @@ test("what an event touched since its plan was begun is not started, and a newer
 
 test("an event while a plan is made holds back what the plan wants there", async () => {
   const { pool, order, end } = open(4);
-  pool.mark();
-  pool.touch("s/x", "before");
-  pool.touch("b", "before");
+  pool.beginPlan();
+  pool.invalidate("s/x", "before");
+  pool.invalidate("b", "before");
   pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "b/y", "c/y")]);
   assert.deepEqual(order, ["c/y"]);
   await end("c/y");
@@ -235,19 +235,19 @@ test("an event while a plan is made holds back what the plan wants there", async
 test("a write starts although its source changed, if its decision is the same; not if its place changed (B4)", async () => {
   const told: (readonly (readonly [string, string | undefined])[])[] = [];
   const { pool, order, end } = open(4, (_, touched) => told.push([...touched]) > 0);
-  pool.mark();
-  pool.touch("s/x", "first");
-  pool.touch("s/x", "second");
-  pool.touch("b/x", "first");
+  pool.beginPlan();
+  pool.invalidate("s/x", "first");
+  pool.invalidate("s/x", "second");
+  pool.invalidate("b/x", "first");
   pool.replace(copies("s/x", "a/x", "b/x"));
   assert.deepEqual(order, ["a/x"]);
   assert.deepEqual(told.at(-1), [
     ["s/x", "first"],
     ["b/x", "first"],
   ]);
-  pool.mark();
-  pool.touch("s/x", "first");
-  pool.touch("s/x", undefined);
+  pool.beginPlan();
+  pool.invalidate("s/x", "first");
+  pool.invalidate("s/x", undefined);
   pool.replace(copies("s/x", "c/x"));
   assert.deepEqual(told.at(-1), [["s/x", undefined]], "what is not known outweighs what was");
   for (const key of order) await end(key);
@@ -256,14 +256,14 @@ test("a write starts although its source changed, if its decision is the same; n
 test("a write in flight is told when an event changed what it was decided by, whatever comes later (B6)", async () => {
   const { pool, end, overtaken } = open(8, (_, touched) => touched.get("s/x") === "same");
   pool.replace([...copies("s/x", "a/x", "b/x"), ...copies("s/y", "a/y", "b/y")]);
-  pool.touch("s/x", "same");
-  pool.touch("a/x", "other");
-  pool.touch("c", "other");
+  pool.invalidate("s/x", "same");
+  pool.invalidate("a/x", "other");
+  pool.invalidate("c", "other");
   assert.deepEqual(overtaken(), []);
-  pool.touch("a", "other");
+  pool.invalidate("a", "other");
   assert.deepEqual(overtaken(), ["a/x", "a/y"]);
-  pool.touch("s/x", "other");
-  pool.touch("s/x", "same");
+  pool.invalidate("s/x", "other");
+  pool.invalidate("s/x", "same");
   assert.deepEqual(overtaken(), ["a/x", "b/x", "a/y"]);
   for (const key of ["a/x", "b/x", "a/y", "b/y"]) await end(key);
 });
@@ -280,13 +280,13 @@ test("a namespace has a quarter of the pool at most, reads eight flights, and of
   for (const key of Array.from(flying.keys())) await end(key);
   pool.replace([]);
   for (const key of Array.from(flying.keys())) await end(key);
-  pool.mark();
+  pool.beginPlan();
   const apart = Array.from({ length: 30 }, (_, n) => `n${n}/x`);
   pool.replace(apart.map((key) => ({ key, reads: true })));
   assert.equal(flying.size, 8);
   pool.replace([]);
   for (const key of Array.from(flying.keys())) await end(key);
-  pool.mark();
+  pool.beginPlan();
   pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "z/y"), ...copies("s/x", ...apart)]);
   assert.equal(Array.from(flying.keys()).filter((key) => key.endsWith("/x")).length, 12);
 });
@@ -297,7 +297,7 @@ test("what is slow is cut off once others need its room, all but a quarter, and 
   pool.replace(copies("s/x", ...hung));
   await clock.advance(5000);
   assert.deepEqual(cut, [], "nobody waits");
-  pool.mark();
+  pool.beginPlan();
   pool.replace(copies("s/x", "fresh/x"));
   assert.deepEqual(cut, [], "an answer may lie there unread");
   await clock.advance(30);
@@ -305,7 +305,7 @@ test("what is slow is cut off once others need its room, all but a quarter, and 
   for (const key of Array.from(cut)) await end(key, { throttled: false, failed: true });
   assert.equal(order.at(-1), "fresh/x");
   await end("fresh/x");
-  pool.mark();
+  pool.beginPlan();
   pool.replace(copies("s/y", ...hung.map((key) => key.replace("x", "y")), "good/y"));
   const again = Array.from(flying.keys()).filter((key) => key.endsWith("/y"));
   assert.ok(again.includes("good/y"));
@@ -316,7 +316,7 @@ test("a namespace that was slow is so until a write there is done quickly: one t
   const { clock, pool, flying, end } = open(8);
   const slow = ["h0", "h1", "h2", "h3"];
   const round = (source: string): number => {
-    pool.mark();
+    pool.beginPlan();
     pool.replace(copies(`s/${source}`, ...slow.map((name) => `${name}/${source}`)));
     return flying.size;
   };
@@ -343,13 +343,13 @@ test("a source that was slow wherever it was written shares a quarter of the poo
     for (const key of Array.from(flying.keys())) await end(key);
   };
   const flyingAt = (first: number): number => {
-    pool.mark();
+    pool.beginPlan();
     pool.replace(inNew("x", first, 8));
     return flying.size;
   };
   assert.equal(flyingAt(0), 8);
   await endAll();
-  pool.mark();
+  pool.beginPlan();
   pool.replace(inNew("x", 100, 64));
   for (let round = 0; round < 64 && flying.size > 0; round++) {
     await clock.advance(2100);

@@ -9,7 +9,7 @@ function measured(serverAheadMs: number, tookMs = 0): readonly number[] {
   const offsets: number[] = [];
   const offset = new ClockOffset(clock, (ms) => offsets.push(ms));
   const sentMs = clock.monotonic() - tookMs;
-  offset.heard(new Date(clock.now() + serverAheadMs).toUTCString(), sentMs);
+  offset.measure(new Date(clock.now() + serverAheadMs).toUTCString(), sentMs);
   return offsets;
 }
 
@@ -26,11 +26,11 @@ test("one answer a minute is looked at, and none whose date cannot be read (E15)
   const clock = new FakeClock();
   const offsets: number[] = [];
   const offset = new ClockOffset(clock, (ms) => offsets.push(ms));
-  offset.heard(undefined, clock.monotonic());
-  offset.heard("yesterday", clock.monotonic());
+  offset.measure(undefined, clock.monotonic());
+  offset.measure("yesterday", clock.monotonic());
   assert.deepEqual(offsets, []);
   for (let second = 0; second < 120; second++) {
-    offset.heard(new Date(clock.now()).toUTCString(), clock.monotonic());
+    offset.measure(new Date(clock.now()).toUTCString(), clock.monotonic());
     await clock.advance(1000);
   }
   assert.deepEqual(offsets, [0, 0]);

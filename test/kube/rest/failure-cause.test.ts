@@ -5,14 +5,14 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { ApiError, statusError } from "../../../src/kube/rest/api-error.ts";
 import { causeText, FAILURE_CAUSES } from "../../../src/kube/rest/failure-cause.ts";
-import type { CauseWord } from "../../../src/kube/rest/failure-cause.ts";
+import type { Cause } from "../../../src/kube/rest/failure-cause.ts";
 import { anyText } from "../../support/kube/any-text.ts";
 import { isBrief } from "../../support/time/extent.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? (isBrief ? 3000 : 10_000));
 
 /** What a real API server said (test/cluster/failure-cause.test.ts), without what follows the sentence. */
-const SAID: readonly (readonly [number, string, string, CauseWord, string])[] = [
+const SAID: readonly (readonly [number, string, string, Cause, string])[] = [
   [
     422,
     "Invalid",
@@ -111,7 +111,7 @@ const refusal = (code: number, reason: string, message: string, details: object 
 for (const [code, reason, message, word, text] of SAID)
   test(`a ${code} "${message.slice(0, 60)}" has the cause ${word}: ${text}`, () => {
     const { why } = refusal(code, reason, message);
-    assert.equal(why.word, word);
+    assert.equal(why.cause, word);
     assert.equal(causeText(why), text);
   });
 
@@ -138,10 +138,10 @@ test("an invalid object is told by the fields and reasons that the API itself kn
 
 test("a sentence counts only at the message's start, and under a code that goes with it", () => {
   for (const [code, reason, message, word] of SAID.slice(0, 12)) {
-    assert.equal(refusal(code, reason, ` ${message}`).why.word === word, false, message);
-    assert.equal(refusal(code, reason, `quotes ${message}`).why.word === word, false, message);
+    assert.equal(refusal(code, reason, ` ${message}`).why.cause === word, false, message);
+    assert.equal(refusal(code, reason, `quotes ${message}`).why.cause === word, false, message);
     // A webhook chooses its code.
-    const elsewhere = refusal(418, reason, message).why.word;
+    const elsewhere = refusal(418, reason, message).why.cause;
     assert.equal(elsewhere, word === "webhook" ? word : "withheld", message);
   }
 });
@@ -189,10 +189,10 @@ test("no cause and no error holds a value, whatever the message and whoever chos
       };
       const status = { kind: "Status", code, reason: value, message: text, details };
       const error = statusError("create secret a/b", code, status);
-      if (error.why.word !== "withheld") named++;
+      if (error.why.cause !== "withheld") named++;
       const told = `${inspect(error, { showHidden: true, depth: null })} ${error.message} ${causeText(error.why)}`;
       assert.ok(!told.includes("hunter2"), `${text}: ${told}`);
-      assert.ok(error.why.word in FAILURE_CAUSES);
+      assert.ok(error.why.cause in FAILURE_CAUSES);
       assert.ok(error.why.text.length <= 900, error.why.text);
     }),
     { numRuns: runs },
@@ -210,7 +210,7 @@ test("the longest message costs no time to speak of", () => {
 
 test("each error without an answer has a cause too", () => {
   const cause = (kind: ApiError["kind"], status = 0): string =>
-    new ApiError("x", { kind, status, reason: "R" }).why.word;
+    new ApiError("x", { kind, status, reason: "R" }).why.cause;
   assert.equal(cause("timeout"), "deadline");
   assert.equal(cause("unavailable"), "connection");
   assert.equal(cause("unavailable", 503), "server");

@@ -44,13 +44,13 @@ async function busy(t: TestContext) {
 test("LE-12 a write that waited for a connection is not sent when it may no longer begin", async (t) => {
   const { server, client, free } = await busy(t);
   let allowed = true;
-  const waiting = client.request({ ...create, permitted: () => allowed });
+  const waiting = client.request({ ...create, mayStillSend: () => allowed });
   const refused = failure(waiting);
   allowed = false;
   await free();
   assert.equal((await refused).kind, "cancelled");
   assert.deepEqual(server.requests, [`GET ${read.path}`]);
-  await client.request({ ...create, permitted: () => true });
+  await client.request({ ...create, mayStillSend: () => true });
   assert.deepEqual(server.requests, [`GET ${read.path}`, `POST ${create.path}`]);
 });
 
@@ -59,7 +59,7 @@ test("LE-12 a write that may still begin when its connection is free is sent", a
   let asked = 0;
   const waiting = client.request({
     ...create,
-    permitted: () => {
+    mayStillSend: () => {
       asked++;
       return true;
     },
@@ -75,7 +75,7 @@ test("LE-12 the second try after a 401 asks again", async (t) => {
   const server = await serve(t, (_, response) => answer(response, 401, { reason: "Unauthorized" }));
   const client = clientFor(t, server.url, { clock: new FakeClock() });
   let left = 1;
-  const refused = await failure(client.request({ ...create, permitted: () => left-- > 0 }));
+  const refused = await failure(client.request({ ...create, mayStillSend: () => left-- > 0 }));
   assert.equal(refused.kind, "cancelled");
   assert.equal(server.requests.length, 1);
 });

@@ -10,7 +10,7 @@ function counted(): { clock: FakeClock; reachability: Reachability; woken: () =>
   const clock = new FakeClock();
   const reachability = new Reachability(clock);
   let woken = 0;
-  reachability.onBack(() => woken++);
+  reachability.onRecovery(() => woken++);
   return { clock, reachability, woken: () => woken };
 }
 
@@ -23,7 +23,7 @@ test("RF-36 the first success after an outage wakes once, and no other does", as
   assert.equal(woken(), 0);
   reachability.answered();
   reachability.answered();
-  assert.deepEqual([woken(), reachability.returns], [1, 1]);
+  assert.deepEqual([woken(), reachability.recoveries], [1, 1]);
 });
 
 test("RF-36 an outage shorter than half a second wakes nobody", async () => {
@@ -78,10 +78,10 @@ test("RF-36 clients of one server share what they learn: a GET without answer, a
   const ask = (client: typeof one, method: "GET" | "POST"): Promise<unknown> =>
     client.request({ method, path: "/x", what: "ask" }).catch(() => undefined);
   const away = async (): Promise<boolean> => {
-    const { returns } = reachability;
+    const { recoveries } = reachability;
     await clock.advance(60_000);
     await ask(other, "POST");
-    return reachability.returns > returns;
+    return reachability.recoveries > recoveries;
   };
   for (const [method, code, isAway] of [
     ["GET", 500, false],

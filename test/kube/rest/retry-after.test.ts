@@ -20,7 +20,7 @@ function open() {
   /** When the turn came, or what kept it from coming. */
   const turn = (given: RetryDeadline): { readonly result: () => unknown } => {
     let result: unknown = "waiting";
-    throttle.turn("get secret", given).then(
+    throttle.wait("get secret", given).then(
       () => (result = clock.monotonic()),
       (error: unknown) =>
         (result = error instanceof ApiError ? `${error.kind} ${error.retryAfterMs}` : "aborted"),

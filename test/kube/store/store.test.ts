@@ -317,7 +317,7 @@ test("stores of single names share a table: each keeps, replaces and counts its 
   assert.deepEqual(shown(y), ["y@2", "y@3"]);
   x.recordWrite(thing("x", 12));
   assert.deepEqual([...table.inNamespace("a").keys()].toSorted(), ["x", "y"]);
-  x.distrust();
+  x.dropOverlay();
   assert.deepEqual([...table.inNamespace("a").keys()], ["y"]);
   assert.deepEqual(y.replace([], "20").map(said), ["delete 2?", "delete 3?"]);
   assert.equal(table.inNamespace("a").size, 0);

@@ -251,8 +251,8 @@ export function refusal({ what }: Pick<ApiRequest, "what">, kind: ApiErrorKind):
   const [, singular, name] =
     /^[-\w]+(?: \w+)? (secret|namespace|configmap) (?:[^/ ]+\/)?([^/ ]+)$/.exec(what) ?? [];
   const own = (kind === "notFound" || kind === "alreadyExists") && singular && name;
-  const ownWords = own ? { kind, resource: `${singular}s`, name } : undefined;
-  return new ApiError(what, { kind, reason, ownWords });
+  const knownMessage = own ? { kind, resource: `${singular}s`, name } : undefined;
+  return new ApiError(what, { kind, reason, knownMessage });
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -3,7 +3,7 @@
 // it is the exact, whole message. Only identifiers and figures are taken from it, never other text.
 import { isRecord } from "../json.ts";
 
-export type OwnWords =
+export type KnownMessage =
   /** The object does not exist, or exists already: a GET's 404, a create's 409. */
   | {
       readonly kind: "notFound" | "alreadyExists";
@@ -27,7 +27,7 @@ export type QuotaFigure = {
 };
 
 /** The known sentence in the Status `body` of an answer with `code`. Undefined if there is no such sentence. */
-export function ownWords(code: number, body: unknown): OwnWords | undefined {
+export function knownMessage(code: number, body: unknown): KnownMessage | undefined {
   if (!isRecord(body) || body["kind"] !== "Status" || body["code"] !== code) return undefined;
   const { message, reason, details } = body;
   if (typeof message !== "string" || message.length > LONGEST || !isRecord(details))

@@ -6,13 +6,13 @@
 import type { Clock } from "../time/clock.ts";
 import type { PooledWrite } from "./pooled-write.ts";
 
-export type Flight<W> = {
+export type InFlight<W> = {
   readonly write: W;
   readonly startedMs: number;
   readonly slow: boolean;
-  readonly cut: AbortController;
+  readonly abort: AbortController;
   /** An event changed the basis of its decision. */
-  overtaken: boolean;
+  decisionChanged: boolean;
 };
 
 // Limit on the bodies of all writes in flight, except that one write is always allowed. In memory, the text of
@@ -26,7 +26,7 @@ const SLOW_MS = 500;
 const SLOWEST_MS = 2000;
 const SLOW_FACTOR = 4;
 // How long a slow write may delay others of its kind, and the end of a sync.
-const SLOW_PATIENCE_MS = 5000;
+const SLOW_LIMIT_MS = 5000;
 // Longer than the longest back-off, so that the next try is known to be slow.
 const SUSPICION_MS = 6 * 60_000;
 const LATEST = 64;
@@ -37,9 +37,9 @@ type Load = { count: number; bytes: number; sinceMs: number };
 // A source counts as slow or not by about this many of its latest writes.
 const SOURCE_MEMORY = 64;
 
-export class Flights<W extends PooledWrite> {
+export class WritesInFlight<W extends PooledWrite> {
   readonly #clock: Pick<Clock, "monotonic">;
-  readonly all = new Map<string, Flight<W>>();
+  readonly all = new Map<string, InFlight<W>>();
   readonly #namespaces = new Map<string, Load>();
   readonly #sources = new Map<string, Load>();
   readonly #slow: Load = { count: 0, bytes: 0, sinceMs: 0 };
@@ -68,7 +68,7 @@ export class Flights<W extends PooledWrite> {
   }
 
   /** The key of the limit that prevents `write` from starting. Undefined: no limit applies. */
-  bound(write: W): string | undefined {
+  limitOf(write: W): string | undefined {
     const { namespace, source, bytes = 0, reads = false } = write;
     const part = this.#part;
     if (namespace !== undefined && isFull(this.#namespaces.get(namespace), part, bytes))
@@ -91,35 +91,41 @@ export class Flights<W extends PooledWrite> {
     return this.all.size === 0 || this.#whole.bytes + bytes <= MOST_BYTES;
   }
 
-  take(write: W): Flight<W> {
+  take(write: W): InFlight<W> {
     const slow = this.#isSlow(write);
     const startedMs = this.#clock.monotonic();
-    const flight = { write, startedMs, slow, cut: new AbortController(), overtaken: false };
-    this.all.set(write.key, flight);
-    this.#count(flight, 1);
-    return flight;
+    const inFlight = {
+      write,
+      startedMs,
+      slow,
+      abort: new AbortController(),
+      decisionChanged: false,
+    };
+    this.all.set(write.key, inFlight);
+    this.#count(inFlight, 1);
+    return inFlight;
   }
 
   /** Ends a write, `failed` or not. Returns the keys of the limits under which waiting writes may start now. */
-  land(flight: Flight<W>, failed: boolean): readonly string[] {
-    const { write, startedMs } = flight;
+  end(inFlight: InFlight<W>, failed: boolean): readonly string[] {
+    const { write, startedMs } = inFlight;
     const { namespace, source } = write;
     const tookMs = this.#clock.monotonic() - startedMs;
     const slow = tookMs >= this.#slowMs;
     this.all.delete(write.key);
-    this.#count(flight, -1);
-    if (!flight.slow) this.#note(tookMs);
+    this.#count(inFlight, -1);
+    if (!inFlight.slow) this.#note(tookMs);
     if (write.reads !== true) this.#judge(write, slow, failed);
-    const freed = write.reads === true ? ["reads"] : [];
-    if (flight.slow) freed.push("slow");
-    if (namespace !== undefined) freed.push(`namespace ${namespace}`);
-    if (source !== undefined) freed.push(`source ${source}`);
-    return freed;
+    const freeLimits = write.reads === true ? ["reads"] : [];
+    if (inFlight.slow) freeLimits.push("slow");
+    if (namespace !== undefined) freeLimits.push(`namespace ${namespace}`);
+    if (source !== undefined) freeLimits.push(`source ${source}`);
+    return freeLimits;
   }
 
   /** Every write in flight has lasted so long that a sync need not wait for it. */
   get onlySlow(): boolean {
-    const since = this.#clock.monotonic() - SLOW_PATIENCE_MS;
+    const since = this.#clock.monotonic() - SLOW_LIMIT_MS;
     for (const { startedMs } of this.all.values()) if (startedMs > since) return false;
     return true;
   }
@@ -128,20 +134,20 @@ export class Flights<W extends PooledWrite> {
    * Returns the writes to abort because others wait for any room or, with `slowWait`, for the room of slow
    * writes. `nextMs` is the monotonic time at which the next one is due, if any write is in flight.
    */
-  overdue(anyWait: boolean, slowWait: boolean): { cut: Flight<W>[]; nextMs: number } {
+  overdue(anyWait: boolean, slowWait: boolean): { toAbort: InFlight<W>[]; nextMs: number } {
     const now = this.#clock.monotonic();
-    const cut: Flight<W>[] = [];
+    const toAbort: InFlight<W>[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
-    let spared = Math.min(this.#part, this.limit - 1) - this.#slow.count;
+    let slowRoom = Math.min(this.#part, this.limit - 1) - this.#slow.count;
     // Oldest writes first.
-    for (const flight of this.all.values()) {
-      if (flight.cut.signal.aborted || flight.write.reads === true) continue;
-      if (!(flight.slow ? slowWait : anyWait)) continue;
-      const dueMs = flight.startedMs + (flight.slow ? SLOW_PATIENCE_MS : this.#slowMs);
+    for (const inFlight of this.all.values()) {
+      if (inFlight.abort.signal.aborted || inFlight.write.reads === true) continue;
+      if (!(inFlight.slow ? slowWait : anyWait)) continue;
+      const dueMs = inFlight.startedMs + (inFlight.slow ? SLOW_LIMIT_MS : this.#slowMs);
       if (dueMs > now) nextMs = Math.min(nextMs, dueMs);
-      else if (flight.slow || --spared < 0) cut.push(flight);
+      else if (inFlight.slow || --slowRoom < 0) toAbort.push(inFlight);
     }
-    return { cut, nextMs };
+    return { toAbort, nextMs };
   }
 
   #note(tookMs: number): void {
@@ -185,7 +191,7 @@ export class Flights<W extends PooledWrite> {
     }
   }
 
-  #count({ write, slow, startedMs }: Flight<W>, sign: 1 | -1): void {
+  #count({ write, slow, startedMs }: InFlight<W>, sign: 1 | -1): void {
     const { namespace, source, bytes = 0, reads } = write;
     const loads = [this.#whole];
     if (slow) loads.push(this.#slow);
