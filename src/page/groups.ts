@@ -181,8 +181,8 @@ function dueOf(
 
 function differing(rows: readonly Row[], state: MetricState): StatusGroup["differing"] {
   if (state !== "paused" && state !== "frozen") return undefined;
-  const count = (told: boolean | undefined): number =>
-    rows.reduce((sum, { differs }) => (differs === told ? sum + 1 : sum), 0);
+  const count = (wanted: boolean | undefined): number =>
+    rows.reduce((sum, { differs }) => (differs === wanted ? sum + 1 : sum), 0);
   return { known: count(true), unknown: count(undefined) };
 }
 

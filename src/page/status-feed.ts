@@ -14,7 +14,7 @@ type Answer = { readonly at: number; readonly status: Promise<Status> };
 export class StatusFeed {
   readonly #clock: Clock;
   readonly #version: string;
-  #look: (() => ControllerSnapshot) | undefined;
+  #read: (() => ControllerSnapshot) | undefined;
   #plannedMs: number | undefined;
   readonly #answers = new Map<string, Answer>();
   readonly #waiting = new Set<() => void>();
@@ -25,8 +25,8 @@ export class StatusFeed {
   }
 
   /** Sets the source of snapshots. Reads work from then on. */
-  observe(look: () => ControllerSnapshot): void {
-    this.#look = look;
+  observe(read: () => ControllerSnapshot): void {
+    this.#read = read;
   }
 
   /** Reports a new plan. */
@@ -45,9 +45,9 @@ export class StatusFeed {
     if (known && now - known.at < STALE_MS) return known.status;
     for (const [other, { at }] of this.#answers)
       if (now - at >= STALE_MS || this.#answers.size >= MOST_ANSWERS) this.#answers.delete(other);
-    if (!this.#look) throw new Error("Cannot read a status before there is something to look at");
+    if (!this.#read) throw new Error("Cannot read a status before there is something to look at");
     const origin = { version: this.#version, plannedMs: this.#plannedMs };
-    const status = readStatus(this.#look(), origin, filter);
+    const status = readStatus(this.#read(), origin, filter);
     this.#answers.set(key, { at: now, status });
     return status;
   }

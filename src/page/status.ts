@@ -143,11 +143,11 @@ export async function readStatus(
   filter: Filter,
 ): Promise<Status> {
   const { clusterStates, plan, offsetMs, ...rest } = snapshot;
-  const told = { ...origin, ...rest, kinds: clusterStates.map(({ kind }) => kind) };
+  const answer = { ...origin, ...rest, kinds: clusterStates.map(({ kind }) => kind) };
   const nothing = { total: 0, shown: [] };
   if (!plan)
     return {
-      ...told,
+      ...answer,
       firstPlanMs: undefined,
       totals: undefined,
       groups: nothing,
@@ -170,7 +170,7 @@ export async function readStatus(
   );
   const lines = sources.toSorted(worstFirst);
   return {
-    ...told,
+    ...answer,
     firstPlanMs: Math.round(plan.beganAt + offsetMs),
     totals: {
       namespaces: Math.max(0, ...clusterStates.map(({ namespaces }) => namespaces.size)),

@@ -1,6 +1,6 @@
 // Proposes --only-names: with the names that the present plan needs, the controller needs no right to read any
 // other Secret.
-import { prospectOf } from "../../inspect/cluster/prospect.ts";
+import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 import { readCluster, type ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { countObjects } from "../../inspect/requests/count-objects.ts";
@@ -33,11 +33,11 @@ export async function checkNames(
       if (count > MOST_OBJECTS) return unknown(`there are more than ${MOST_OBJECTS} ${kind}s`);
     }
     const flags = { selector: undefined };
-    const options = { client, settings, config, fallback: [], flags, outlined: false, program };
+    const options = { client, settings, config, fallback: [], flags, withShapes: false, program };
     const read = await readCluster(options);
     const [unread] = read.unknown;
     if (unread !== undefined) return unknown(unread);
-    const { plan } = await prospectOf({ ...read, settings });
+    const { plan } = await dryPlanOf({ ...read, settings });
     return [proposal(namesOf(plan, read.clusterStates))];
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;

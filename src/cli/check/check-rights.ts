@@ -13,7 +13,7 @@ const YOURS = new Map<boolean | string, "yes" | "no">([
   [false, "no"],
 ]);
 
-export type Judged = {
+export type CheckedAccount = {
   /** Whose rights are needed. */
   readonly rightsOf: RightsOf;
   /** The user's own rights. Undefined when they are not judged separately. */
@@ -26,7 +26,7 @@ export type Judged = {
 
 /** Findings keep the order of `rights`. Rejects when the server does not answer or authentication fails. */
 export async function checkRights(
-  judged: Judged,
+  judged: CheckedAccount,
   rights: readonly NeededRight[],
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
@@ -52,7 +52,7 @@ function withoutRepeats(findings: readonly CheckFinding[]): readonly CheckFindin
 }
 
 async function checkRight(
-  { rightsOf, yours, unasked, guessed }: Judged,
+  { rightsOf, yours, unasked, guessed }: CheckedAccount,
   right: NeededRight,
   signal: AbortSignal,
 ): Promise<CheckFinding> {

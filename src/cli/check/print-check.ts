@@ -14,7 +14,7 @@ import { findController, type Installed } from "../../inspect/cluster/installed-
 import { checkAdmission } from "./check-admission.ts";
 import { checkNames } from "./check-names.ts";
 import { checkOthers } from "./check-others.ts";
-import { checkRights, type Judged } from "./check-rights.ts";
+import { checkRights, type CheckedAccount } from "./check-rights.ts";
 import {
   checkGroups,
   checkStreaming,
@@ -110,7 +110,7 @@ function judgedBy(
   impersonating: ApiClient | undefined,
   account: string | undefined,
   { as, asGroups: groups }: KubectlFlags,
-): Omit<Judged, "guessed"> {
+): Omit<CheckedAccount, "guessed"> {
   const yours = rightsOfUser(client);
   if (account === undefined || impersonating === undefined)
     return {

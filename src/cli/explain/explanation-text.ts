@@ -24,30 +24,30 @@ type Form = Pick<KubectlFlags, "headers" | "output">;
 type Shown = Pick<Program, "env" | "stdout">;
 
 export function* explanationLines(
-  told: Explanation,
+  explanation: Explanation,
   form: Form,
   program: Shown,
 ): Generator<string> {
   const paint = painter(program);
-  const { kind, subject, answers, places } = told;
-  yield `${paint("bold", `${kind} ${refText(subject)}`)}: ${whatItIs(told)}\n`;
+  const { kind, subject, answers, places } = explanation;
+  yield `${paint("bold", `${kind} ${refText(subject)}`)}: ${whatItIs(explanation)}\n`;
   const [only, ...others] = places;
   if (only && others.length === 0) {
-    yield* placeLines(told, only, form, program);
-    yield* wayLines(told.waysOut);
+    yield* placeLines(explanation, only, form, program);
+    yield* wayLines(explanation.waysOut);
     return;
   }
   yield "\n";
   yield* ruleLines(answers, undefined, form, program);
   const groups = groupPlaces(places);
   if (groups.length > 0) yield "\n";
-  yield* tableLines(groups, groupColumns(told, form.output === "wide"), form, paint);
+  yield* tableLines(groups, groupColumns(explanation, form.output === "wide"), form, paint);
   const changes = [
     ...answers.flatMap(({ holds, change }) => (holds || change === undefined ? [] : [change])),
-    ...groups.flatMap((group) => changeOfGroup(told, group)),
+    ...groups.flatMap((group) => changeOfGroup(explanation, group)),
   ];
   yield* changeLines(changes);
-  yield* wayLines(told.waysOut);
+  yield* wayLines(explanation.waysOut);
 }
 
 function whatItIs({ is, answers, subject, places }: Explanation): string {
@@ -116,7 +116,7 @@ function* ruleLines(
   yield* tableLines(answers, columns, form, painter(program));
 }
 
-function groupColumns(told: Explanation, all: boolean): readonly Column<PlaceGroup>[] {
+function groupColumns(explanation: Explanation, all: boolean): readonly Column<PlaceGroup>[] {
   return [
     {
       header: "VERDICT",
@@ -124,7 +124,7 @@ function groupColumns(told: Explanation, all: boolean): readonly Column<PlaceGro
       colour: ({ verdict }) => colourOf(verdict),
     },
     { header: "PLACES", cell: ({ places }) => String(places.length) },
-    { header: "WHERE", cell: (group) => whereOf(told, group, all) },
+    { header: "WHERE", cell: (group) => whereOf(explanation, group, all) },
     { header: "WHY", cell: ({ reason, places }) => `${reason}${dueClause(places)}` },
   ];
 }
@@ -142,8 +142,8 @@ function dueClause(places: PlaceGroup["places"]): string {
 
 const MOST_NAMED = 3;
 
-function whereOf(told: Explanation, { places }: PlaceGroup, all: boolean): string {
-  const names = places.map((place) => nameOf(told, place));
+function whereOf(explanation: Explanation, { places }: PlaceGroup, all: boolean): string {
+  const names = places.map((place) => nameOf(explanation, place));
   return listed(names, all || names.length <= MOST_NAMED + 1 ? names.length : MOST_NAMED);
 }
 
@@ -156,12 +156,16 @@ function nameOf({ subject, places }: Explanation, { place, source, pulling }: Pl
 
 const MOST_CHANGES = 8;
 
-function changeOfGroup(told: Explanation, { verdict, places }: PlaceGroup): readonly string[] {
+function changeOfGroup(
+  explanation: Explanation,
+  { verdict, places }: PlaceGroup,
+): readonly string[] {
   const [first] = places;
   if (awaitsRemoval(first)) return [];
   const { change } = first.decided;
-  if (change === undefined || told.answers.some((answer) => answer.change === change)) return [];
-  return [`${verdict} in ${nameOf(told, first)}: ${change}`];
+  if (change === undefined || explanation.answers.some((answer) => answer.change === change))
+    return [];
+  return [`${verdict} in ${nameOf(explanation, first)}: ${change}`];
 }
 
 function* changeLines(changes: readonly string[]): Generator<string> {

@@ -31,12 +31,12 @@ export function withLiveRows(
       return [{ ...row, dueAt, hold, removal, ...UNTOLD }];
     });
   });
-  const told = new Set(live.map(pairOf));
+  const shown = new Set(live.map(pairOf));
   const cut = new Map(
     live.filter(({ hold }) => hold !== undefined).map((row) => [sourceOf(row), row]),
   );
   const own = plan.rows
-    .filter((row) => !told.has(pairOf(row)))
+    .filter((row) => !shown.has(pairOf(row)))
     .map((row) => (isEnding(row) ? likeHeld(row, cut.get(sourceOf(row))) : row));
   return { ...plan, rows: [...own, ...live] };
 }

@@ -14,13 +14,13 @@ import { namedObject } from "../../inspect/cluster/named-object.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
 import {
-  readJudged,
+  readForPlanning,
   stateOfKind,
-  tellUnknown,
-  withJudging,
-  type Judging,
-} from "../../inspect/cluster/judged-cluster.ts";
-import { prospectOf } from "../../inspect/cluster/prospect.ts";
+  printUnknown,
+  withClusterContext,
+  type ClusterContext,
+} from "../../inspect/cluster/cluster-context.ts";
+import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
@@ -34,48 +34,51 @@ export async function printExplain(given: Given, program: Program): Promise<numb
   const { kind, name } = namedObject(given["name"]);
   const namespace = onlyNamespace(texts(given, "in").at(-1));
   const sinceMs = spanOf(given, "since");
-  return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const { connection, planning } = judging;
+  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+    const { connection, planning } = context;
     const subject = { namespace: connection.namespace, name };
-    const read = await readJudged(judging, {
+    const read = await readForPlanning(context, {
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
     const clusterState = stateOfKind(read, kind);
-    const { plan } = await prospectOf({ ...read, settings: planning.settings });
-    const page = await readControllerPage(judging, "");
+    const { plan } = await dryPlanOf({ ...read, settings: planning.settings });
+    const page = await readControllerPage(context, "");
     const live =
       page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;
     const { rights } = read;
-    const told = explain(clusterState, planning.settings, live, subject, { namespace, rights });
-    const known = tellUnknown(read, program);
-    const since = sinceMs === undefined ? undefined : await recorded(told, sinceMs, judging);
-    const isAbsent = told.is === "absent" && told.places.length === 0;
-    if (isAbsent && known && !since?.records.some(({ object }) => object === nameOf(told)))
+    const explanation = explain(clusterState, planning.settings, live, subject, {
+      namespace,
+      rights,
+    });
+    const known = printUnknown(read, program);
+    const since = sinceMs === undefined ? undefined : await recorded(explanation, sinceMs, context);
+    const isAbsent = explanation.is === "absent" && explanation.places.length === 0;
+    if (isAbsent && known && !since?.records.some(({ object }) => object === nameOf(explanation)))
       throw notFound(kind, subject, clusterState);
-    print(told, since, flags, program);
+    print(explanation, since, flags, program);
     if (page.kind === "read")
       program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
-    program.stderr.write(`${judging.where}\n${settingsLine(planning)}\n`);
-    return (since === undefined || tellUnknown(since, program)) && known ? 0 : 1;
+    program.stderr.write(`${context.where}\n${settingsLine(planning)}\n`);
+    return (since === undefined || printUnknown(since, program)) && known ? 0 : 1;
   });
 }
 
 type Since = Records & { readonly fromMs: number };
 
 async function recorded(
-  told: Explanation,
+  explanation: Explanation,
   sinceMs: number,
-  { connection, nowMs, program: { signal } }: Judging,
+  { connection, nowMs, program: { signal } }: ClusterContext,
 ): Promise<Since> {
-  const { kind, subject, places } = told;
+  const { kind, subject, places } = explanation;
   const fromMs = nowMs() - sinceMs;
   const isOwn = (place: Ref): boolean => refText(place) === refText(subject);
   // The namespaces of a source that is copied to many are asked for one by one, with --in.
   const [only] = places.length === 1 ? places : places.filter(({ place }) => isOwn(place));
   const sources = only && !isOwn(only.source) ? [only.source] : [];
   const copies = only && !isOwn(only.place) ? [only.place] : [];
-  const wish = { kind, subject, sources, copies, fromMs };
-  return { ...(await readRecords(connection.client, wish, signal)), fromMs };
+  const query = { kind, subject, sources, copies, fromMs };
+  return { ...(await readRecords(connection.client, query, signal)), fromMs };
 }
 
 function nameOf({ kind, subject }: Explanation): string {
@@ -83,24 +86,24 @@ function nameOf({ kind, subject }: Explanation): string {
 }
 
 function print(
-  told: Explanation,
+  explanation: Explanation,
   since: Since | undefined,
   flags: ReturnType<typeof readKubectlFlags>,
   program: Program,
 ): void {
   const { output } = flags;
   if (output === "table" || output === "wide") {
-    for (const line of explanationLines(told, flags, program)) program.stdout.write(line);
+    for (const line of explanationLines(explanation, flags, program)) program.stdout.write(line);
     if (!since) return;
     for (const line of recordLines(since, since.fromMs, flags, program)) program.stdout.write(line);
     return;
   }
-  const { kind, subject, is, answers, waysOut } = told;
+  const { kind, subject, is, answers, waysOut } = explanation;
   const ways = waysOut.map((way) => ({ ...way, source: refText(way.source) }));
   printListing<ExplanationItem>(
     {
       kind: "ExplanationList",
-      items: explanationItems(told),
+      items: explanationItems(explanation),
       beside: {
         object: { ...objectOfItem(kind, subject), is, rules: answers },
         waysOut: ways,

@@ -11,11 +11,11 @@ import {
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import {
-  readJudged,
-  tellUnknown,
-  withJudging,
-  type Judging,
-} from "../../inspect/cluster/judged-cluster.ts";
+  readForPlanning,
+  printUnknown,
+  withClusterContext,
+  type ClusterContext,
+} from "../../inspect/cluster/cluster-context.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { withoutData } from "../../inspect/requests/without-data.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
@@ -39,7 +39,7 @@ import { readCertificates } from "./read-certificates.ts";
 import { readGrants } from "./read-grants.ts";
 import { bindingText, readersOf, roleText, subjectText } from "./readers.ts";
 
-type Wish = InventoryLimits & {
+type InventoryOptions = InventoryLimits & {
   readonly certificates: boolean;
   readonly readers: boolean;
   readonly csv: boolean;
@@ -53,21 +53,21 @@ type Found = {
 
 export async function printInventory(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env, ["csv"]);
-  const wish = wishOf(given);
-  return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const found = await readInventory(judging, wish);
-    print(found, wish, judging);
+  const options = optionsOf(given);
+  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+    const found = await readInventory(context, options);
+    print(found, options, context);
     if (found.items.length === 0) program.stderr.write("no source was found\n");
     const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, given));
-    const lines = [...limits, ...readerNotes(found, wish), judging.where];
+    const lines = [...limits, ...readerNotes(found, options), context.where];
     for (const line of lines) program.stderr.write(`${printable(line)}\n`);
-    program.stderr.write(`${settingsLine(judging.planning)}\n`);
+    program.stderr.write(`${settingsLine(context.planning)}\n`);
     if (!found.isComplete) return 1;
     return limits.length > 0 ? otherwiseCode(flags) : 0;
   });
 }
 
-function wishOf(given: Given): Wish {
+function optionsOf(given: Given): InventoryOptions {
   const certificates = given["certificates"] === true;
   const minValidityMs = spanOf(given, "min-validity");
   if (minValidityMs !== undefined && !certificates)
@@ -83,11 +83,11 @@ function wishOf(given: Given): Wish {
   };
 }
 
-async function readInventory(judging: Judging, wish: Wish): Promise<Found> {
-  const { connection, flags, program } = judging;
+async function readInventory(context: ClusterContext, options: InventoryOptions): Promise<Found> {
+  const { connection, flags, program } = context;
   const { client } = connection;
   const facts = new Map<string, ObjectFacts>();
-  const read = await readJudged(judging, {
+  const read = await readForPlanning(context, {
     client: withoutData(client),
     onObject: (object, raw, kind) => {
       if (object.role !== "unmanaged")
@@ -100,22 +100,22 @@ async function readInventory(judging: Judging, wish: Wish): Promise<Found> {
       (state) =>
         state.kind === kind && state.objectsIn(object.namespace).get(object.name) === object,
     );
-  const isKnown = tellUnknown(read, program);
-  const nowMs = judging.nowMs();
+  const isKnown = printUnknown(read, program);
+  const nowMs = context.nowMs();
   const all = itemsOf(objectsOf([...facts.values()].filter(isThere)), nowMs).filter(
     (item) =>
       read.builder.isSelected(kindOfResource(item.resource), item) && isIn(item, flags.namespace),
   );
   const mayHave = (resource: string, place: Ref): boolean =>
     facts.get(placeKey(kindOfResource(resource), place))?.mayHaveCertificate === true;
-  const certified = wish.certificates
+  const certified = options.certificates
     ? await readCertificates(client, all, mayHave, nowMs, program.signal)
     : { items: all, unknown: [] };
-  const limited = certified.items.map((item) => withLimits(item, wish, nowMs));
-  const { items, dangling, unknown } = wish.readers
-    ? await withReaders(judging, limited)
+  const limited = certified.items.map((item) => withLimits(item, options, nowMs));
+  const { items, dangling, unknown } = options.readers
+    ? await withReaders(context, limited)
     : { items: limited, dangling: [], unknown: [] };
-  const more = tellUnknown({ unknown: [...certified.unknown, ...unknown] }, program);
+  const more = printUnknown({ unknown: [...certified.unknown, ...unknown] }, program);
   return { items, dangling, isComplete: isKnown && more };
 }
 
@@ -124,7 +124,7 @@ function isIn({ namespace, copies }: InventoryItem, only: string | undefined): b
 }
 
 async function withReaders(
-  { connection: { client }, program: { signal } }: Judging,
+  { connection: { client }, program: { signal } }: ClusterContext,
   items: readonly InventoryItem[],
 ): Promise<Pick<Found, "items" | "dangling"> & { readonly unknown: readonly string[] }> {
   const namespaces = new Set(
@@ -147,13 +147,17 @@ function placesOf(item: InventoryItem): readonly Ref[] {
   return item.isSource ? [item, ...item.copies] : item.copies;
 }
 
-function print({ items, dangling }: Found, wish: Wish, { flags, program }: Judging): void {
-  if (wish.csv) {
-    for (const cells of csvRows(items, wish)) program.stdout.write(csvLine(cells));
+function print(
+  { items, dangling }: Found,
+  options: InventoryOptions,
+  { flags, program }: ClusterContext,
+): void {
+  if (options.csv) {
+    for (const cells of csvRows(items, options)) program.stdout.write(csvLine(cells));
     return;
   }
   const whole = flags.output === "wide" || program.stdout.isTTY !== true;
-  const columns = inventoryColumns(items, { ...wish, whole });
+  const columns = inventoryColumns(items, { ...options, whole });
   const shown = dangling.map((binding) => ({
     binding: bindingText(binding),
     role: roleText(binding),
@@ -165,12 +169,12 @@ function print({ items, dangling }: Found, wish: Wish, { flags, program }: Judgi
       items,
       columns,
       nameOf: kubectlName,
-      ...(wish.readers && { beside: { danglingBindings: shown } }),
+      ...(options.readers && { beside: { danglingBindings: shown } }),
     },
     flags,
     program,
   );
-  if (!wish.readers || (flags.output !== "table" && flags.output !== "wide")) return;
+  if (!options.readers || (flags.output !== "table" && flags.output !== "wide")) return;
   program.stdout.write("\n");
   for (const line of readerLines(items, whole, flags, program)) program.stdout.write(line);
 }
@@ -211,7 +215,7 @@ function sentence(items: readonly InventoryItem[], what: string): string {
   return `${what}: ${listed(items.map(refText))}`;
 }
 
-function readerNotes({ dangling }: Found, { readers }: Wish): readonly string[] {
+function readerNotes({ dangling }: Found, { readers }: InventoryOptions): readonly string[] {
   if (!readers) return [];
   const named = dangling.map((binding) => `${bindingText(binding)} to ${roleText(binding)}`);
   const lines = [

@@ -6,7 +6,7 @@ import { isCopying, type Action, type Fill } from "../../controller/model/action
 import type { CachedObject } from "../../controller/model/cluster.ts";
 import { placeKey } from "../../controller/model/kinds.ts";
 import { MANAGED_BY_LABEL } from "../../controller/annotations/vocabulary.ts";
-import type { Prospect } from "../../inspect/cluster/prospect.ts";
+import type { DryPlan } from "../../inspect/cluster/dry-plan.ts";
 import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
 
 export type NamesDiff = {
@@ -32,15 +32,15 @@ const NOTHING: Digests = new Map();
 export function contentDiff(
   action: Action,
   builder: ClusterBuilder,
-  fills: Prospect["fills"],
+  fills: DryPlan["fills"],
 ): ContentDiff | undefined {
   if (action.kind === "fill" || action.kind === "clear") {
     const fill = fills.get(placeKey(action.objectKind, action.place));
-    return fill && someOf({ keys: filled(fill, outlineKeys(builder, action.target)) });
+    return fill && someOf({ keys: filled(fill, shapeKeys(builder, action.target)) });
   }
   if (!isCopying(action)) return undefined;
   const { source, desiredCopy } = action.content;
-  const wanted = builder.payloadOutline(source);
+  const wanted = builder.payloadShape(source);
   if (!wanted) return undefined;
   if (action.kind === "create") {
     const { data, labels, annotations } = wanted;
@@ -50,7 +50,7 @@ export function contentDiff(
       annotations: diff(NOTHING, annotations, []),
     });
   }
-  const present = builder.outlineOf(action.target);
+  const present = builder.shapeOf(action.target);
   if (!present) return undefined;
   const recorded = action.kind === "adopt" ? NO_RECORD : parseRecord(present.copiedKeys);
   // A replaced object is created anew and loses what others added to it.
@@ -86,8 +86,8 @@ function diff(present: Digests, wanted: Digests, ends: readonly string[]): Names
   return names({ added, changed, removed });
 }
 
-function outlineKeys(builder: ClusterBuilder, target: CachedObject): Digests {
-  return builder.outlineOf(target)?.data ?? NOTHING;
+function shapeKeys(builder: ClusterBuilder, target: CachedObject): Digests {
+  return builder.shapeOf(target)?.data ?? NOTHING;
 }
 
 function filled({ set, remove }: Fill, present: Digests): NamesDiff | undefined {

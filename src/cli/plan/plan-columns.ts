@@ -62,15 +62,15 @@ export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boole
     // The planner counts places that the user may not read as frozen.
     return verdict === "frozen" ? Math.max(0, plan.counts.frozen - unknown) : plan.counts[verdict];
   };
-  const told = (verdict: ItemVerdict, words: string): readonly string[] =>
+  const countText = (verdict: ItemVerdict, words: string): readonly string[] =>
     count(verdict) > 0 ? [`${count(verdict)} ${words}`] : [];
   const pending = VERDICTS.filter((verdict) => METRIC_STATE[verdict] === "pending");
   const others = VERDICTS.filter((verdict) => !pending.includes(verdict) && verdict !== "skip");
-  const changes = pending.flatMap((verdict) => told(verdict, `to ${verdict}`));
+  const changes = pending.flatMap((verdict) => countText(verdict, `to ${verdict}`));
   const refused = count("refused");
   const rest = [
-    ...others.flatMap((verdict) => told(verdict, verdict)),
-    ...told("unknown", "unknown"),
+    ...others.flatMap((verdict) => countText(verdict, verdict)),
+    ...countText("unknown", "unknown"),
     ...(refused > 0 ? [`${refused} source${refused === 1 ? "" : "s"} refused`] : []),
   ];
   const what = changes.length > 0 ? changes.join(", ") : "nothing to do";

@@ -6,7 +6,7 @@ import { problemText } from "../../controller/annotations/rules.ts";
 import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { actionKey, isCopying, type Action } from "../../controller/model/actions.ts";
 import { refText, type Ref } from "../../text/names.ts";
-import type { Prospect } from "../../inspect/cluster/prospect.ts";
+import type { DryPlan } from "../../inspect/cluster/dry-plan.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
@@ -32,7 +32,7 @@ export type PlanItem = ItemObject & {
 };
 
 export function planItems(
-  { plan, fills }: Prospect,
+  { plan, fills }: DryPlan,
   { builder, rights }: Pick<ReadCluster, "builder" | "rights">,
   namespace: string | undefined,
 ): readonly PlanItem[] {
@@ -73,7 +73,7 @@ function itemOf(
   { kind, place, source, verdict, reason }: Row,
   action: Action | undefined,
   builder: ClusterBuilder,
-  fills: Prospect["fills"],
+  fills: DryPlan["fills"],
 ): PlanItem {
   const why = action && isCopying(action) ? action.reason : reason;
   return {

@@ -19,17 +19,17 @@ import { secretTemplates } from "../../inspect/files/secret-templates.ts";
 import { readFileObjects, type FileReading } from "../../inspect/files/file-objects.ts";
 import {
   contradiction,
-  readJudged,
-  tellUnknown,
-  withJudging,
-} from "../../inspect/cluster/judged-cluster.ts";
+  readForPlanning,
+  printUnknown,
+  withClusterContext,
+} from "../../inspect/cluster/cluster-context.ts";
 import {
   planningFlags,
   readPlanningSettings,
   settingsLine,
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
-import { prospectOf } from "../../inspect/cluster/prospect.ts";
+import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { readFiles, type FileCluster } from "../../inspect/cluster/read-files.ts";
 import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
@@ -49,10 +49,10 @@ export async function printPlan(given: Given, program: Program): Promise<number>
   const expected = await expectationOf(given, program);
   if (files.length === 0) {
     if (given["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
-    return withJudging(flags, planningFlags(given), program, async (judging) => {
-      const read = await readJudged(judging, { outlined: true });
-      const { planning, where } = judging;
-      return tellPlan({ ...read, planning, where }, flags, expected, program);
+    return withClusterContext(flags, planningFlags(given), program, async (context) => {
+      const read = await readForPlanning(context, { withShapes: true });
+      const { planning, where } = context;
+      return printPlanOf({ ...read, planning, where }, flags, expected, program);
     });
   }
   return planFiles(given, flags, files, expected, program);
@@ -75,10 +75,10 @@ async function planFiles(
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
   const read = readFiles(reading.objects, { ...planning, flags, namespace });
-  tellFiles(read, reading.passedOver, program);
+  printFiles(read, reading.passedOver, program);
   // For files, -n is the namespace of objects that name none, as for kubectl apply.
   const found = { ...read, planning, where: undefined };
-  const code = await tellPlan(found, { ...flags, namespace: undefined }, expected, program);
+  const code = await printPlanOf(found, { ...flags, namespace: undefined }, expected, program);
   const unread = [...reading.unread, ...read.unread];
   for (const line of unread) program.stderr.write(`not read: ${line}\n`);
   for (const line of unplannedSources(reading.objects))
@@ -107,7 +107,7 @@ async function expectationOf(
   return readExpectation(file, objects);
 }
 
-function tellFiles(
+function printFiles(
   { builder, skipped, implied }: FileCluster,
   passedOver: FileReading["passedOver"],
   { stderr }: Program,
@@ -128,18 +128,18 @@ type Planned = ReadCluster & {
   readonly where: string | undefined;
 };
 
-async function tellPlan(
+async function printPlanOf(
   read: Planned,
   flags: KubectlFlags,
   expected: readonly ExpectedItem[] | undefined,
   program: Program,
 ): Promise<number> {
   const { planning, where } = read;
-  const prospect = await prospectOf({ ...read, settings: planning.settings });
+  const dryPlan = await dryPlanOf({ ...read, settings: planning.settings });
   const { namespace, selector } = flags;
   const nowMs = Date.now();
   const removedAt = isoTime(nowMs + planning.config.deleteGraceMs);
-  const items = planItems(prospect, read, namespace).map((item) =>
+  const items = planItems(dryPlan, read, namespace).map((item) =>
     isRemoval(item) ? { ...item, dueAt: removedAt } : item,
   );
   const whole = namespace === undefined && selector === undefined;
@@ -147,29 +147,29 @@ async function tellPlan(
   const different =
     expected === undefined
       ? items.some(isChange)
-      : tellDifferences(unexpected(items, expected, read.clusterStates), flags, program);
+      : printDifferences(unexpected(items, expected, read.clusterStates), flags, program);
   if (expected === undefined)
     printListing<PlanItem>(
       { kind: "PlanList", items, beside, columns: planColumns(items), nameOf: kubectlName },
       flags,
       program,
     );
-  const summary = summaryLine(items, prospect.plan, whole);
+  const summary = summaryLine(items, dryPlan.plan, whole);
   const lines = [
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
-    whole ? unlistedLine(items, prospect.plan) : undefined,
+    whole ? unlistedLine(items, dryPlan.plan) : undefined,
     waitingLine(items, planning, nowMs),
-    ...withoutEffect(effectlessOf(prospect.plan, namespace)),
+    ...withoutEffect(effectlessOf(dryPlan.plan, namespace)),
     where,
     settingsLine(planning),
   ];
   for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
   // Unknown objects may be changes, so neither 0 nor 2 would be correct.
-  if (!tellUnknown(read, program)) return 1;
+  if (!printUnknown(read, program)) return 1;
   return different ? otherwiseCode(flags) : 0;
 }
 
-function tellDifferences(
+function printDifferences(
   items: readonly Unexpected[],
   flags: KubectlFlags,
   program: Program,

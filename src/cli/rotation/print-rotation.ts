@@ -1,5 +1,5 @@
 // Implements `secretcast rotation`. It reads the copies first and the Pods afterwards, so that a Pod which
-// started with an older value cannot appear between the two. With --wait it looks again.
+// started with an older value cannot appear between the two. With --wait it reads again.
 import type {
   ClusterState,
   PlannerSettings,
@@ -8,14 +8,14 @@ import type {
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import {
-  readJudged,
+  readForPlanning,
   stateOfKind,
-  tellUnknown,
-  withJudging,
-  type Judging,
-} from "../../inspect/cluster/judged-cluster.ts";
+  printUnknown,
+  withClusterContext,
+  type ClusterContext,
+} from "../../inspect/cluster/cluster-context.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
-import { prospectOf } from "../../inspect/cluster/prospect.ts";
+import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import {
   otherwiseCode,
@@ -25,7 +25,7 @@ import {
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
-import { lookUntil, readWait } from "../../inspect/kubectl/waiting.ts";
+import { readUntil, readWait } from "../../inspect/kubectl/waiting.ts";
 import type { Program } from "../../run/program-context.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
@@ -44,7 +44,7 @@ import { restartCommands, rotationItems, type RotationItem } from "./rotation-it
 import { answerLine, holderLines, PLACE_COLUMNS } from "./rotation-text.ts";
 
 const USUAL_SYNC_PERIOD_MS = 120_000;
-/** Each look lists the whole cluster. */
+/** Each read lists the whole cluster. */
 const AGAIN_MS = 5000;
 
 type Question = {
@@ -53,7 +53,7 @@ type Question = {
   readonly syncPeriodMs: number;
 };
 
-type Look = {
+type RotationView = {
   readonly items: readonly RotationItem[];
   readonly revocation: Revocation;
   readonly source: Ref;
@@ -71,33 +71,36 @@ export async function printRotation(given: Given, program: Program): Promise<num
   const waitMs = readWait(given);
   const syncPeriodMs = readDuration(given, "sync-period") ?? USUAL_SYNC_PERIOD_MS;
   const question = { kind, name, syncPeriodMs };
-  return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const last = await lookUntil(
-      () => look(judging, question),
+  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+    const last = await readUntil(
+      () => readView(context, question),
       ({ revocation, read }) => revocation.isSafe && read.unknown.length === 0,
       waitMs,
       program,
-      (found) => tell(found, question, judging),
+      (found) => printView(found, question, context),
     );
     if (!last.revocation.isSafe) return otherwiseCode(flags);
     return last.read.unknown.length === 0 ? 0 : 1;
   });
 }
 
-async function look(judging: Judging, { kind, name, syncPeriodMs }: Question): Promise<Look> {
-  const { connection, planning, program } = judging;
+async function readView(
+  context: ClusterContext,
+  { kind, name, syncPeriodMs }: Question,
+): Promise<RotationView> {
+  const { connection, planning, program } = context;
   const { client } = connection;
   const { signal } = program;
   const subject = { namespace: connection.namespace, name };
   const observed = new ObservedObjects(subject);
-  const read = await readJudged(judging, {
+  const read = await readForPlanning(context, {
     fallback: [subject.namespace],
     onObject: observed.observe,
   });
   const clusterState = stateOfKind(read, kind);
   const { settings } = planning;
   const source = sourceOf(clusterState, settings, subject, read, program);
-  const { plan } = await prospectOf({ ...read, settings });
+  const { plan } = await dryPlanOf({ ...read, settings });
   const leftOut = await readLeftOut({ client, settings, clusterState, source, signal });
   const input = {
     clusterState,
@@ -115,7 +118,7 @@ async function look(judging: Judging, { kind, name, syncPeriodMs }: Question): P
   let places = placesBy(plan);
   if (!places.every(({ isCurrent }) => isCurrent)) {
     // The controller knows why a write fails or waits.
-    const page = await readControllerPage(judging, "");
+    const page = await readControllerPage(context, "");
     if (page.kind === "read")
       places = placesBy(withLiveRows(plan, clusterState, page.status, read.rights));
   }
@@ -135,7 +138,7 @@ async function look(judging: Judging, { kind, name, syncPeriodMs }: Question): P
     signal,
   });
   const refresh = {
-    now: Math.floor(judging.nowMs() / 1000),
+    now: Math.floor(context.nowMs() / 1000),
     syncPeriod: syncPeriodMs / 1000,
   };
   const former = (place: Ref) => (isFormer(place) ? formerValue(input) : undefined);
@@ -162,7 +165,7 @@ function sourceOf(
   const { namespace, name } = subject;
   const object = clusterState.objectsIn(namespace).get(name);
   if (object?.role === "source") return object;
-  tellUnknown(read, program);
+  printUnknown(read, program);
   const what = `${clusterState.kind} ${name} in namespace ${namespace}`;
   const unread = leftOutText(subject, settings) ?? read.rights.namespace(namespace);
   if (!object && unread !== undefined) throw new UsageError(`${what}: ${unread}`);
@@ -182,10 +185,10 @@ function sourceOf(
   );
 }
 
-function tell(
-  { items, revocation, source, read, missing }: Look,
+function printView(
+  { items, revocation, source, read, missing }: RotationView,
   { kind, syncPeriodMs }: Question,
-  { where, planning, flags, program }: Judging,
+  { where, planning, flags, program }: ClusterContext,
 ): void {
   printListing<RotationItem>(
     {
@@ -206,7 +209,7 @@ function tell(
   );
   if (flags.output === "table" || flags.output === "wide")
     for (const line of holderLines(items, flags, program)) program.stdout.write(line);
-  tellUnknown(read, program);
+  printUnknown(read, program);
   for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
   for (const line of [
     answerLine(revocation, read.unknown.length === 0),

@@ -15,7 +15,7 @@ import { isAllowed } from "../../inspect/requests/access-review.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";
 import { getObject, listPage } from "../../inspect/requests/get.ts";
 import { APP_LABEL, type InstalledController } from "../../inspect/cluster/installed-controller.ts";
-import type { Judging } from "../../inspect/cluster/judged-cluster.ts";
+import type { ClusterContext } from "../../inspect/cluster/cluster-context.ts";
 
 export type ControllerPage =
   | { readonly kind: "read"; readonly status: Status; readonly pod: string }
@@ -30,15 +30,18 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const PAGE_TIMEOUT_MS = 30_000;
 
 /** `near` limits places to namespaces that contain it in their name. "" matches all. */
-export async function readControllerPage(judging: Judging, near: string): Promise<ControllerPage> {
-  const { installed, planning } = judging;
+export async function readControllerPage(
+  context: ClusterContext,
+  near: string,
+): Promise<ControllerPage> {
+  const { installed, planning } = context;
   if (planning.otherwise.length > 0)
     return unreachable(
       `the controller runs with other settings than those given here (${planning.otherwise.map((name) => `--${name}`).join(", ")})`,
     );
   switch (installed.kind) {
     case "found":
-      return readOne(judging, installed.controller, near);
+      return readOne(context, installed.controller, near);
     case "several":
       return unreachable(`several controllers are installed: ${installed.names.join(", ")}`);
     case "unknown":
@@ -54,23 +57,23 @@ function unreachable(why: string): ControllerPage {
 }
 
 async function readOne(
-  judging: Judging,
+  context: ClusterContext,
   controller: InstalledController,
   near: string,
 ): Promise<ControllerPage> {
-  const { signal } = judging.program;
+  const { signal } = context.program;
   const { namespace } = controller;
   const port = portOf(controller);
   if (port === 0) return unreachable("its page is on a port that is not known");
   try {
     const forward = { verb: "get", resource: "pods", subresource: "portforward", namespace };
     const what = "ask whether a port-forward is allowed";
-    if (!(await isAllowed(judging.connection.client, forward, what, signal)))
+    if (!(await isAllowed(context.connection.client, forward, what, signal)))
       return unreachable(`get pods/portforward is not allowed in ${namespace}`);
-    const pods = await podsOf(judging, controller);
+    const pods = await podsOf(context, controller);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
     const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, near }));
-    return await readFirst(judging.connection, places, signal);
+    return await readFirst(context.connection, places, signal);
   } catch (error) {
     if (error instanceof ApiError && error.kind === "forbidden")
       return unreachable(`its pods in ${namespace} may not be listed`);
@@ -87,7 +90,7 @@ function portOf({ flags }: InstalledController): number {
 
 /** Running pods, the leader first. */
 async function podsOf(
-  { connection, program: { signal } }: Judging,
+  { connection, program: { signal } }: ClusterContext,
   { namespace, flags }: InstalledController,
 ): Promise<readonly string[]> {
   const what = "list the controller's pods";
@@ -107,7 +110,7 @@ function isHolder(pod: string, holder: string): boolean {
 }
 
 async function holderOf(
-  client: Judging["connection"]["client"],
+  client: ClusterContext["connection"]["client"],
   flags: InstalledController["flags"],
   home: string,
   signal: AbortSignal,
@@ -125,13 +128,13 @@ async function holderOf(
   }
 }
 
-type KubeConfig = Judging["connection"]["kubeConfig"];
+type KubeConfig = ClusterContext["connection"]["kubeConfig"];
 type PagePlace = ForwardedPort & { readonly near: string };
 
 // A forwarded port can be open and silent, or stop in the middle of an answer, and no socket detects this.
 // All places together have one time limit.
 async function readFirst(
-  { kubeConfig, requestTimeoutMs = PAGE_TIMEOUT_MS }: Judging["connection"],
+  { kubeConfig, requestTimeoutMs = PAGE_TIMEOUT_MS }: ClusterContext["connection"],
   places: readonly PagePlace[],
   signal: AbortSignal,
 ): Promise<ControllerPage> {

@@ -11,19 +11,19 @@ import {
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
-import { screenful } from "../../inspect/kubectl/screenful.ts";
+import { linesOfFirstScreen } from "../../inspect/kubectl/first-screen.ts";
 import { painter, tableLines } from "../../inspect/kubectl/table.ts";
-import { lookUntil, readWait } from "../../inspect/kubectl/waiting.ts";
+import { readUntil, readWait } from "../../inspect/kubectl/waiting.ts";
 import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
 import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
-  readJudged,
-  tellUnknown,
-  withJudging,
-  type Judging,
-} from "../../inspect/cluster/judged-cluster.ts";
-import { prospectOf } from "../../inspect/cluster/prospect.ts";
+  readForPlanning,
+  printUnknown,
+  withClusterContext,
+  type ClusterContext,
+} from "../../inspect/cluster/cluster-context.ts";
+import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
 import { statusColumns, troubleColumns, troublesOf } from "./status-columns.ts";
@@ -35,7 +35,7 @@ import {
   type StatusItem,
 } from "./status-items.ts";
 
-type Look = {
+type StatusView = {
   readonly items: readonly StatusItem[];
   /** About everything that was requested, including what --failing hides. */
   readonly allCurrent: boolean;
@@ -60,17 +60,17 @@ const PLAN_AGAIN_MS = 5000;
 export async function printStatus(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
   const mode = modeOf(given);
-  return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const look = (): Promise<Look> => lookOnce(judging, mode);
-    const first = await lookUntil(
-      look,
+  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+    const readView = (): Promise<StatusView> => readOnce(context, mode);
+    const first = await readUntil(
+      readView,
       ({ allCurrent }) => allCurrent,
       mode.waitMs,
       program,
-      (last) => tell(last, flags, program),
+      (last) => printView(last, flags, program),
     );
     if (!mode.watch) return codeOf(first, flags);
-    return follow(first, look, flags, program);
+    return follow(first, readView, flags, program);
   });
 }
 
@@ -81,12 +81,12 @@ function modeOf(given: Given): Mode {
   return { failing: given["failing"] === true, watch, waitMs: readWait(given) };
 }
 
-async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
-  const { program } = judging;
-  const { namespace, selector } = judging.flags;
+async function readOnce(context: ClusterContext, { failing }: Mode): Promise<StatusView> {
+  const { program } = context;
+  const { namespace, selector } = context.flags;
   const page =
     selector === undefined
-      ? await readControllerPage(judging, namespace ?? "")
+      ? await readControllerPage(context, namespace ?? "")
       : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
   if (page.kind === "read") {
     const all = statusItems(page.status, namespace);
@@ -96,7 +96,7 @@ async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
       allCurrent: all.every(isCurrent) && (namespace !== undefined || isWholeCurrent(page.status)),
       unknown: false,
       lines: [
-        judging.where,
+        context.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,
         ...unlisted(page.status),
         ...withoutEffect(page.status),
@@ -105,8 +105,8 @@ async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
       againMs: PAGE_AGAIN_MS,
     };
   }
-  const read = await readJudged(judging);
-  const { plan } = await prospectOf({ ...read, settings: judging.planning.settings });
+  const read = await readForPlanning(context);
+  const { plan } = await dryPlanOf({ ...read, settings: context.planning.settings });
   const { builder, clusterStates } = read;
   const status = await statusOfPlan(clusterStates, plan, namespace ?? "", program.version);
   const listed = statusItems(status, namespace, (kind, of) => builder.isSelected(kind, of));
@@ -114,12 +114,12 @@ async function lookOnce(judging: Judging, { failing }: Mode): Promise<Look> {
   return {
     items: failing ? all.filter(isFailing) : all,
     allCurrent: all.every(isCurrent),
-    unknown: !tellUnknown(read, program),
+    unknown: !printUnknown(read, program),
     lines: [
-      judging.where,
+      context.where,
       `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
       ...withoutEffect(effectlessOf(plan, namespace)),
-      settingsLine(judging.planning),
+      settingsLine(context.planning),
     ],
     againMs: PLAN_AGAIN_MS,
   };
@@ -170,11 +170,11 @@ function outdated(status: Status): readonly string[] {
   return [`the controller does not follow the cluster: this is as of ${age} ago`];
 }
 
-function tell(look: Look, flags: KubectlFlags, program: Program): void {
-  show(look.items, flags, program);
-  const current = look.allCurrent ? "all current" : "not all is current";
-  const known = look.unknown ? `${current}, of what is known` : current;
-  for (const line of [known, ...look.lines]) program.stderr.write(`${line}\n`);
+function printView(view: StatusView, flags: KubectlFlags, program: Program): void {
+  show(view.items, flags, program);
+  const current = view.allCurrent ? "all current" : "not all is current";
+  const known = view.unknown ? `${current}, of what is known` : current;
+  for (const line of [known, ...view.lines]) program.stderr.write(`${line}\n`);
 }
 
 /**
@@ -184,7 +184,7 @@ function tell(look: Look, flags: KubectlFlags, program: Program): void {
 function show(items: readonly StatusItem[], flags: KubectlFlags, program: Program): void {
   const forPeople = flags.output === "table" || flags.output === "wide";
   const troubles = forPeople ? troublesOf(items) : [];
-  const [lines, troubleLines] = screenful(items.length, troubles.length, program);
+  const [lines, troubleLines] = linesOfFirstScreen(items.length, troubles.length, program);
   printListing<StatusItem>(
     {
       kind: "StatusList",
@@ -218,15 +218,15 @@ function moreLine(items: number, troubles: number): string | undefined {
   return `… and ${words.join(" and ")}: -n NAMESPACE or --failing shows fewer; a pipe, or -o json, has all`;
 }
 
-function codeOf({ allCurrent, unknown }: Look, flags: KubectlFlags): number {
+function codeOf({ allCurrent, unknown }: StatusView, flags: KubectlFlags): number {
   if (unknown) return 1;
   return allCurrent ? 0 : otherwiseCode(flags);
 }
 
 /** Prints what changes until a signal comes. */
 async function follow(
-  first: Look,
-  look: () => Promise<Look>,
+  first: StatusView,
+  readAgain: () => Promise<StatusView>,
   flags: KubectlFlags,
   program: Program,
 ): Promise<number> {
@@ -236,7 +236,7 @@ async function follow(
     await sleep(systemClock, last.againMs, program.signal);
     if (program.signal.aborted) return codeOf(last, flags);
     const before = new Map(last.items.map((item) => [keyOf(item), JSON.stringify(item)]));
-    last = await look();
+    last = await readAgain();
     const changed = last.items.filter((item) => before.get(keyOf(item)) !== JSON.stringify(item));
     if (changed.length === 0) continue;
     if (flags.output === "table" || flags.output === "wide")

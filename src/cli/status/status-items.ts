@@ -43,10 +43,10 @@ export function statusItems(
   const items = status.sources.shown.map((line) =>
     itemOf(line, groups.get(subjectKey(line)) ?? []),
   );
-  const told = new Set(status.sources.shown.map(subjectKey));
+  const listed = new Set(status.sources.shown.map(subjectKey));
   for (const [key, group] of groups) {
     const [first] = group;
-    if (first && !told.has(key)) items.push(withoutLine(first, group));
+    if (first && !listed.has(key)) items.push(withoutLine(first, group));
   }
   return items
     .filter((item) => isSelected(kindOfResource(item.resource), item) && isIn(item, only))

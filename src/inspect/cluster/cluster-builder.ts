@@ -1,5 +1,5 @@
 // Builds a ClusterState from one read. Objects of the API are added one after the other, reduced like in
-// the controller's caches, and never change. It also keeps what the commands need in addition: outlines for
+// the controller's caches, and never change. It also keeps what the commands need in addition: shapes for
 // the diff, and the sources with the requested labels. It keeps no value of an unmanaged object or a copy.
 import { randomBytes } from "node:crypto";
 import { DataCache } from "../../controller/state/data-cache.ts";
@@ -23,9 +23,9 @@ import type {
   UnmanagedObject,
 } from "../../controller/model/cluster.ts";
 import { NO_LIST, type ClusterList } from "./cluster-list.ts";
-import { createOutlines, type ObjectOutline } from "./object-outline.ts";
+import { createShapes, type ObjectShape } from "./object-shape.ts";
 
-export type PayloadOutline = Pick<ObjectOutline, "data" | "labels" | "annotations">;
+export type PayloadShape = Pick<ObjectShape, "data" | "labels" | "annotations">;
 
 export type BuilderOptions = {
   readonly settings: PlannerSettings;
@@ -35,9 +35,9 @@ export type BuilderOptions = {
   readonly selector?: Selector | undefined;
   readonly dataCacheBytes: number;
   /**
-   * Whether outlines are kept. Computing a digest of every value takes long, and only a diff needs them.
+   * Whether shapes are kept. Computing a digest of every value takes long, and only a diff needs them.
    */
-  readonly outlined: boolean;
+  readonly withShapes: boolean;
   /** Called with each object, as it is read. */
   readonly onObject?: ((object: CachedObject, raw: unknown, kind: ObjectKind) => void) | undefined;
 };
@@ -56,16 +56,16 @@ export class ClusterBuilder {
   readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
   readonly #selector: Selector | undefined;
   readonly #data: DataCache;
-  readonly #outlines: ReturnType<typeof createOutlines> | undefined;
+  readonly #shapes: ReturnType<typeof createShapes> | undefined;
   readonly #onObject: BuilderOptions["onObject"];
   readonly #namespaces = new Map<string, Namespace>();
   readonly #objects: ReadonlyMap<ObjectKind, Objects>;
-  readonly #ofObjects = new WeakMap<CachedObject, ObjectOutline>();
-  readonly #ofPayloads = new WeakMap<SourceObject, PayloadOutline>();
+  readonly #ofObjects = new WeakMap<CachedObject, ObjectShape>();
+  readonly #ofPayloads = new WeakMap<SourceObject, PayloadShape>();
   readonly #selected = new Set<string>();
 
   constructor(options: BuilderOptions) {
-    const { settings, kinds, selector, dataCacheBytes, outlined } = options;
+    const { settings, kinds, selector, dataCacheBytes, withShapes } = options;
     // The key makes digests meaningless outside this process.
     const digest = createDigest(randomBytes(32));
     const intern = createIntern();
@@ -73,7 +73,7 @@ export class ClusterBuilder {
     this.#onlyNames = settings.onlyNames;
     this.#selector = selector;
     this.#data = new DataCache(dataCacheBytes);
-    this.#outlines = outlined ? createOutlines(digest) : undefined;
+    this.#shapes = withShapes ? createShapes(digest) : undefined;
     this.#onObject = options.onObject;
     const contextOf = (kind: ObjectKind): ReadContext => ({
       kind: rulesOf(kind, settings),
@@ -88,7 +88,7 @@ export class ClusterBuilder {
       },
       keep: (source, payload) => {
         this.#data.put(source, payload);
-        if (this.#outlines) this.#ofPayloads.set(source, this.#outlines.ofPayload(payload));
+        if (this.#shapes) this.#ofPayloads.set(source, this.#shapes.ofPayload(payload));
       },
     });
     this.#contexts = new Map(kinds.map((kind) => [kind, contextOf(kind)]));
@@ -126,9 +126,9 @@ export class ClusterBuilder {
     objects.set(namespace, there.set(name, object));
     if (role === "source") this.#select(kind, object, raw);
     this.#onObject?.(object, raw, kind);
-    if (!this.#outlines) return;
+    if (!this.#shapes) return;
     if (role === "copy" || role === "pull" || (role === "unmanaged" && object.adopt))
-      this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
+      this.#ofObjects.set(object, this.#shapes.ofObject(KINDS[kind], raw));
   }
 
   /** Drops the objects that are read again: all, or those of one namespace, of one name, or both. */
@@ -188,21 +188,21 @@ export class ClusterBuilder {
     };
   }
 
-  outlineOf(object: CachedObject): ObjectOutline | undefined {
+  shapeOf(object: CachedObject): ObjectShape | undefined {
     return this.#ofObjects.get(object);
   }
 
-  payloadOutline(source: SourceObject): PayloadOutline | undefined {
+  payloadShape(source: SourceObject): PayloadShape | undefined {
     return this.#ofPayloads.get(source);
   }
 
-  /** The payload of a source, from the cache or with `look`. Undefined when the source has no payload. */
+  /** The payload of a source, from the cache or with `read`. Undefined when the source has no payload. */
   async payloadOf(
     source: SourceObject,
-    look: () => Promise<unknown>,
+    read: () => Promise<unknown>,
   ): Promise<SourcePayload | undefined> {
     const context = this.#contexts.get(source.kind);
-    return this.#data.get(source) ?? (context && readPayload(await look(), source, context));
+    return this.#data.get(source) ?? (context && readPayload(await read(), source, context));
   }
 
   /** Whether this source has the requested labels. Always true without a selector. */

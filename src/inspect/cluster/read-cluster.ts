@@ -23,7 +23,7 @@ export type ReadCluster = {
   readonly unknown: readonly string[];
   readonly rights: ReaderRights;
   /** Reads the current object at a place. Undefined when it does not exist. */
-  readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
+  readonly readLive: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 
 export type ReadOptions = {
@@ -33,21 +33,21 @@ export type ReadOptions = {
   /** Names of namespaces to fall back on where the whole cluster may not be listed. */
   readonly fallback: readonly string[];
   readonly flags: Pick<KubectlFlags, "selector">;
-  readonly outlined: boolean;
+  readonly withShapes: boolean;
   readonly onObject?: BuilderOptions["onObject"];
   readonly program: Pick<Program, "stderr" | "signal">;
 };
 
 /** Rejects with an ApiError when the server does not answer or refuses the user. */
 export async function readCluster(options: ReadOptions): Promise<ReadCluster> {
-  const { client, settings, config, flags, program, outlined, onObject } = options;
+  const { client, settings, config, flags, program, withShapes, onObject } = options;
   const { selector } = flags;
   const { kinds, dataCacheBytes } = config;
-  const reduced = { settings, kinds, selector, dataCacheBytes, outlined, onObject };
+  const reduced = { settings, kinds, selector, dataCacheBytes, withShapes, onObject };
   const builder = new ClusterBuilder(reduced);
   const reads = new ObjectReads(client, builder, settings, program);
   const reading = new Reading(reads, builder);
-  const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
+  const readLive = (kind: ObjectKind, place: Ref): Promise<unknown> =>
     reads.one(KINDS[kind].resource, place);
   const names = settings.scope ? [...settings.scope.watched] : undefined;
   try {
@@ -57,7 +57,7 @@ export async function readCluster(options: ReadOptions): Promise<ReadCluster> {
       : await reading.whole(() => fallbackOf(options));
     const rights = { namespace, list: reading.listUnread };
     const clusterStates = builder.states((name) => namespace(name) !== undefined);
-    return { builder, look, clusterStates, unknown: reading.unknown, rights };
+    return { builder, readLive, clusterStates, unknown: reading.unknown, rights };
   } finally {
     reads.end();
   }

@@ -44,7 +44,13 @@ export function readFiles(
   const { selector } = flags;
   // The files are in memory already, so their data are not counted twice.
   const dataCacheBytes = Number.POSITIVE_INFINITY;
-  const builder = new ClusterBuilder({ settings, kinds, selector, dataCacheBytes, outlined: true });
+  const builder = new ClusterBuilder({
+    settings,
+    kinds,
+    selector,
+    dataCacheBytes,
+    withShapes: true,
+  });
   const skipped = new Map<string, number>();
   const placed = new Map<string, Placed>();
   const origins = new Map<string, string>();
@@ -59,8 +65,8 @@ export function readFiles(
     }
     const read = placedOf(raw, where, namespace);
     if (!read || !(takesPart(read, config) || isList(read, config))) {
-      const told = String(raw["kind"]);
-      skipped.set(told, (skipped.get(told) ?? 0) + 1);
+      const kind = String(raw["kind"]);
+      skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
       continue;
     }
     const place = keyOf(read);
@@ -84,7 +90,7 @@ export function readFiles(
     skipped,
     implied,
     unread,
-    look: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
+    readLive: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
   };
 }
 

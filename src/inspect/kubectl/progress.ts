@@ -17,7 +17,7 @@ export class Progress {
   readonly #since: number;
   #done = 0;
   #total: number | undefined;
-  #told = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   /** `what`: the counted things, like "Secrets read". */
   constructor(what: string, { stderr }: Pick<Program, "stderr">, clock: Pick<Clock, "monotonic">) {
@@ -42,15 +42,15 @@ export class Progress {
     if (!this.isLong) return;
     const now = this.#clock.monotonic();
     const terminal = this.#stderr.isTTY === true;
-    if (now - this.#told < (terminal ? TERMINAL_EVERY_MS : ELSEWHERE_EVERY_MS)) return;
-    this.#told = now;
+    if (now - this.#reportedAt < (terminal ? TERMINAL_EVERY_MS : ELSEWHERE_EVERY_MS)) return;
+    this.#reportedAt = now;
     const line = this.#line(now - this.#since);
     this.#stderr.write(terminal ? CLEAR_LINE + line : `${line}\n`);
   }
 
   /** Erases its line on a terminal. */
   end(): void {
-    if (this.#stderr.isTTY === true && this.#told > Number.NEGATIVE_INFINITY)
+    if (this.#stderr.isTTY === true && this.#reportedAt > Number.NEGATIVE_INFINITY)
       this.#stderr.write(CLEAR_LINE);
   }
 

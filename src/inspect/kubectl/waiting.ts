@@ -1,4 +1,4 @@
-// `--wait` and `--timeout`: a command looks repeatedly until what is asked for holds or the time is over.
+// `--wait` and `--timeout`: a command reads repeatedly until what is asked for holds or the time is over.
 import type { Argv } from "yargs";
 import { UsageError } from "../../controller/settings/config.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
@@ -24,22 +24,22 @@ export function readWait(given: Given): number | undefined {
 }
 
 /**
- * Looks once, or with `waitMs` until `isDone`. The last look is passed to `tell`. A wait that
+ * Reads once, or with `waitMs` until `isDone`. The last result is passed to `print`. A wait that
  * timed out is then reported on stderr. Rejects when the signal of the program fires.
  */
-export async function lookUntil<T extends { readonly againMs: number }>(
-  look: () => Promise<T>,
+export async function readUntil<T extends { readonly againMs: number }>(
+  read: () => Promise<T>,
   isDone: (found: T) => boolean,
   waitMs: number | undefined,
   { signal, stderr }: Pick<Program, "signal" | "stderr">,
-  tell: (last: T) => void,
+  print: (last: T) => void,
 ): Promise<T> {
   const until = systemClock.monotonic() + (waitMs ?? 0);
   for (;;) {
-    const found = await look();
+    const found = await read();
     const leftMs = until - systemClock.monotonic();
     if (isDone(found) || leftMs <= 0) {
-      tell(found);
+      print(found);
       if (waitMs !== undefined && !isDone(found))
         stderr.write(`timed out after ${formatDuration(waitMs)} (--timeout)\n`);
       return found;

@@ -1,13 +1,16 @@
 // Why the installed controller must get other flags before anything is written.
-import type { MoveWish } from "./move-wish.ts";
+import type { MigrateOptions } from "./migrate-options.ts";
 import type { Migration } from "../moves/migration.ts";
 import { movedKinds } from "../moves/move-flags.ts";
 import { UsageError } from "../../controller/settings/config.ts";
-import type { Judging } from "../../inspect/cluster/judged-cluster.ts";
+import type { ClusterContext } from "../../inspect/cluster/cluster-context.ts";
 
 // When namespaces ask for copies, a source names all of them and each namespace accepts its sources with
 // `accept`.
-export function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
+export function refuseBroadcast(
+  { tool }: MigrateOptions,
+  { installed, planning }: ClusterContext,
+): void {
   if (tool.optIn !== true || installed.kind !== "found") return;
   if (planning.settings.namespacePolicy === "opt-in") return;
   const { namespace, name } = installed.controller;
@@ -19,7 +22,7 @@ export function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Jud
 // The copies would be ours, and nothing would keep them current.
 export function refuseUnreadKind(
   migration: Migration,
-  { installed, planning: { theirs } }: Judging,
+  { installed, planning: { theirs } }: ClusterContext,
 ): void {
   if (installed.kind !== "found" || theirs?.kinds.includes("ConfigMap") === true) return;
   const { namespace, name, unread } = installed.controller;

@@ -12,8 +12,8 @@ import { readOldObjects } from "./read-old-cluster.ts";
 import { refusedEdits, writeManifests } from "./manifests/write-manifests.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
-import { readWish, type MoveWish } from "./move-wish.ts";
-import { showMove, type Looked } from "./show-move.ts";
+import { readOptions, type MigrateOptions } from "./migrate-options.ts";
+import { showMove, type MigrationView } from "./show-move.ts";
 import { refuseBroadcast, refuseUnreadKind } from "./controller-refusals.ts";
 import { templateProblems } from "./manifests/template-problems.ts";
 import { usableObjects } from "./manifests/usable-objects.ts";
@@ -42,7 +42,11 @@ import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readFileObjects } from "../../inspect/files/file-objects.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
-import { contradiction, withJudging, type Judging } from "../../inspect/cluster/judged-cluster.ts";
+import {
+  contradiction,
+  withClusterContext,
+  type ClusterContext,
+} from "../../inspect/cluster/cluster-context.ts";
 import {
   planningFlags,
   readPlanningSettings,
@@ -52,34 +56,35 @@ import {
 
 export async function migrate(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const wish = readWish(given);
+  const options = readOptions(given);
   if (flags.selector) throw new UsageError("--selector: a move is of everything that a tool left");
   const files = texts(given, "filename");
-  if (files.length > 0) return migrateFiles(given, wish, flags, files, program);
+  if (files.length > 0) return migrateFiles(given, options, flags, files, program);
   if (flags.namespace !== undefined) {
     throw new UsageError(
       "--namespace: a move is of a whole cluster; with -f it is where objects are that name none",
     );
   }
-  return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const { planning, where } = judging;
-    if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
-    const first = await lookAtCluster(wish, judging, program);
+  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+    const { planning, where } = context;
+    if (options.write && !options.cleanup) refuseBroadcast(options, context);
+    const first = await readMigration(options, context, program);
     program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
-    if (wish.write) refuseUnreadKind(first.migration, judging);
+    if (options.write) refuseUnreadKind(first.migration, context);
     const silent = { ...program, stderr: { write: () => true } };
-    const look = (): Promise<Looked> => lookAtCluster(wish, judging, silent);
-    if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });
-    return showMove(first, wish, flags, program);
+    const readAgain = (): Promise<MigrationView> => readMigration(options, context, silent);
+    if (options.write || options.cleanup)
+      return performMove({ first, readAgain, options, flags, program });
+    return showMove(first, options, flags, program);
   });
 }
 
-async function lookAtCluster(
-  wish: MoveWish,
-  { connection: { client }, planning, installed }: Judging,
+async function readMigration(
+  options: MigrateOptions,
+  { connection: { client }, planning, installed }: ClusterContext,
   program: Program,
-): Promise<Looked> {
-  const { tool } = wish;
+): Promise<MigrationView> {
+  const { tool } = options;
   const progress = new Progress("objects read", program, systemClock);
   const reading = {
     client,
@@ -88,10 +93,10 @@ async function lookAtCluster(
   };
   try {
     const { objects, unread } = await readOldObjects(tool, reading);
-    const asked = wish.oldArgs === undefined && tool.settings.length > 0;
+    const asked = options.oldArgs === undefined && tool.settings.length > 0;
     const workloads = asked ? await oldWorkloads(tool, reading) : [];
-    const old = oldSettings(wish, workloads, program);
-    const settings = settingsOf(wish, planning, installed.kind);
+    const old = oldSettings(options, workloads, program);
+    const settings = settingsOf(options, planning, installed.kind);
     const migration = await planMove(tool, objects, old.flags, settings);
     return { migration, unread: [...unread, ...old.unread], settings, client };
   } finally {
@@ -102,7 +107,7 @@ async function lookAtCluster(
 type OldSettings = { readonly flags: OldFlags; readonly unread: readonly string[] };
 
 function oldSettings(
-  { tool, oldArgs }: MoveWish,
+  { tool, oldArgs }: MigrateOptions,
   workloads: readonly OldWorkload[],
   program: Program,
 ): OldSettings {
@@ -139,7 +144,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 function settingsOf(
-  { newSourcesIn, byList }: MoveWish,
+  { newSourcesIn, byList }: MigrateOptions,
   planning: PlanningSettings,
   installed: Installed["kind"],
 ): MoveSettings {
@@ -176,40 +181,44 @@ function listOf(
 
 async function migrateFiles(
   given: Given,
-  wish: MoveWish,
+  options: MigrateOptions,
   flags: KubectlFlags,
   files: readonly string[],
   program: Program,
 ): Promise<number> {
-  if (wish.cleanup) throw contradiction("-f", "--cleanup", "it is for a cluster");
-  if (wish.write && files.includes("-")) {
+  if (options.cleanup) throw contradiction("-f", "--cleanup", "it is for a cluster");
+  if (options.write && files.includes("-")) {
     throw contradiction("-f -", "--write", "there is no file to write to");
   }
   const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
   const recursive = given["recursive"] === true;
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
-  const { objects: found, problems: faults } = usableObjects(reading.objects, wish.tool, namespace);
+  const { objects: found, problems: faults } = usableObjects(
+    reading.objects,
+    options.tool,
+    namespace,
+  );
   const passedOver = [...reading.passedOver].map(([what, count]) => `${count} ${what}`);
   if (passedOver.length > 0) program.stderr.write(`passed over: ${passedOver.join(", ")}\n`);
   program.stderr.write(`${settingsLine(planning)}\n`);
   const objects = found.map(({ raw }) => raw);
-  const old = oldSettings(wish, workloadsIn(objects, wish.tool.images), program);
-  const implied = impliedNamespaces(objects, wish.tool, namespace);
+  const old = oldSettings(options, workloadsIn(objects, options.tool.images), program);
+  const implied = impliedNamespaces(objects, options.tool, namespace);
   if (implied.length > 0) {
     program.stderr.write(
       `not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`,
     );
   }
-  const settings = settingsOf(wish, planning, "unasked");
+  const settings = settingsOf(options, planning, "unasked");
   const planned = await planMove(
-    wish.tool,
+    options.tool,
     [...objects, ...implied.map((name) => ({ kind: "Namespace", metadata: { name } }))],
     old.flags,
     settings,
   );
   const unmoved = await templateProblems(found, reading.others, {
-    tool: wish.tool,
+    tool: options.tool,
     flags: old.flags,
     settings,
     namespaces: objects.filter(({ kind }) => kind === "Namespace"),
@@ -230,9 +239,9 @@ async function migrateFiles(
       "the files contain no Namespace, so no pattern was compared with one: run the command without -f as well\n",
     );
   }
-  if (wish.write) return writeManifests(found, migration, wish, flags, program);
+  if (options.write) return writeManifests(found, migration, options, flags, program);
   const unread = refusedEdits(found, migration, flags);
-  return showMove({ migration, unread, inFiles: true }, wish, flags, program);
+  return showMove({ migration, unread, inFiles: true }, options, flags, program);
 }
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 // A migration as a list of items, for programs: names, annotations and reasons, and never data.
-import { isToAdopt } from "./carry-out.ts";
+import { isToAdopt } from "./apply-migration.ts";
 import type { Migration, MovedCopy } from "../moves/migration.ts";
 import type { CopyState } from "../moves/judge-copies.ts";
 import type { MovedSource } from "../moves/moved-source.ts";

@@ -1,12 +1,12 @@
 // The two writing steps of a move: first the sources and the copies, and later, after a successful check,
 // the clean-up of the old tool's data. Each step refuses while the old tool runs, asks for consent first,
 // and reads the cluster again at the end.
-import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
-import { agree, type MoveWish } from "./move-wish.ts";
+import { applyMigration, isToAdopt, sendAll } from "./apply-migration.ts";
+import { confirm, type MigrateOptions } from "./migrate-options.ts";
 import { runningWorkload } from "./old-workloads.ts";
 import { readCustoms, type Reading } from "./read-old-cluster.ts";
 import { leftoverLines } from "./migration-text.ts";
-import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move.ts";
+import { showMove, printProblems, unmatchedNames, type MigrationView } from "./show-move.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import { refText } from "../../text/names.ts";
 import type { Migration } from "../moves/migration.ts";
@@ -21,22 +21,22 @@ import type { Program } from "../../run/program-context.ts";
 /** A writing step with its options. */
 export type MoveStep = {
   /** The cluster at the first read. */
-  readonly first: Looked;
+  readonly first: MigrationView;
   /** Reads the cluster again without output. */
-  readonly look: () => Promise<Looked>;
-  readonly wish: MoveWish;
+  readonly readAgain: () => Promise<MigrationView>;
+  readonly options: MigrateOptions;
   readonly flags: KubectlFlags;
   readonly program: Program;
 };
 
 export async function performMove(step: MoveStep): Promise<number> {
-  return step.wish.cleanup ? cleanUp(step) : move(step);
+  return step.options.cleanup ? cleanUp(step) : move(step);
 }
 
 async function move(step: MoveStep): Promise<number> {
-  const { first, look, wish, flags, program } = step;
+  const { first, readAgain, options, flags, program } = step;
   const { migration, settings, client, unread } = first;
-  showMove(first, wish, flags, program);
+  showMove(first, options, flags, program);
   const obstacle = await noObstacle(step);
   const keeper = migration.list?.present?.keeper;
   const entering = migration.sources.filter(({ write }) => write === "enter");
@@ -45,17 +45,17 @@ async function move(step: MoveStep): Promise<number> {
       `the source list is made by ${keeper}, which would take new entries off, and their copies with them: put the entries into its own values, then run this again`,
     );
   }
-  const toAdopt = migration.copies.filter((copy) => isToAdopt(copy, wish.adoptDrifted));
+  const toAdopt = migration.copies.filter((copy) => isToAdopt(copy, options.adoptDrifted));
   const toWrite = migration.sources.filter(({ write }) => write !== "none" && write !== "refused");
   const asked = `write ${toWrite.length} sources and adopt ${toAdopt.length} copies`;
-  await agree(asked, wish, program);
+  await confirm(asked, options, program);
   const progress = new Progress("written", program, systemClock);
-  const result = await carryOut(migration, {
+  const result = await applyMigration(migration, {
     client,
     signal: program.signal,
     settings: settings.planner,
     digest: settings.digest,
-    adoptDrifted: wish.adoptDrifted,
+    adoptDrifted: options.adoptDrifted,
     obstacle,
     onProgress: (_, total) => {
       progress.expect(total);
@@ -67,16 +67,16 @@ async function move(step: MoveStep): Promise<number> {
   program.stderr.write(
     `written: ${sources} sources, ${namespaces} namespaces, ${copies} copies adopted\n`,
   );
-  if (program.signal.aborted) return tellProblems(result.failures, flags, program);
-  const after = await look();
-  const wrong = verify(migration, after.migration, wish, program);
-  return tellProblems(
+  if (program.signal.aborted) return printProblems(result.failures, flags, program);
+  const after = await readAgain();
+  const wrong = verify(migration, after.migration, options, program);
+  return printProblems(
     [
       ...result.failures,
       ...wrong,
       ...after.migration.problems,
       ...unread,
-      ...unmatchedNames(migration, wish),
+      ...unmatchedNames(migration, options),
     ],
     flags,
     program,
@@ -87,7 +87,7 @@ async function move(step: MoveStep): Promise<number> {
 function verify(
   before: Migration,
   after: Migration,
-  { adoptDrifted }: MoveWish,
+  { adoptDrifted }: MigrateOptions,
   { stderr }: Program,
 ): readonly string[] {
   const now = new Map(after.copies.map((copy) => [copyText(copy), copy]));
@@ -124,25 +124,25 @@ function sameData({ object: a }: Copy, { object: b }: Copy): boolean {
 }
 
 async function cleanUp(step: MoveStep): Promise<number> {
-  const { first: looked, look, wish, flags, program } = step;
-  const { migration, client, unread } = looked;
+  const { first: view, readAgain, options, flags, program } = step;
+  const { migration, client, unread } = view;
   const steps = cleanupRequests(migration);
   const requests = [...steps.copies, ...steps.sources];
   for (const { what } of requests) program.stdout.write(`${what}\n`);
   const first = requests.length > 0 ? migration.deletions : [];
   for (const line of first) program.stdout.write(`first: ${line}\n`);
   for (const line of leftoverLines(migration)) program.stdout.write(`${line}\n`);
-  program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
-  if (!wish.write || requests.length === 0) return tellProblems(unread, flags, program);
+  program.stderr.write(`${requests.length} objects bear traces of ${options.tool.name}\n`);
+  if (!options.write || requests.length === 0) return printProblems(unread, flags, program);
   const obstacle = await noObstacle(step);
-  if (first.length > 0 && !wish.althoughRunning) {
+  if (first.length > 0 && !options.althoughRunning) {
     throw new UsageError(
-      `rules of ${wish.tool.name} that moved still exist and would undo the clean-up: do what is printed behind "first:", then run this again`,
+      `rules of ${options.tool.name} that moved still exist and would undo the clean-up: do what is printed behind "first:", then run this again`,
     );
   }
-  await agree(
+  await confirm(
     `take the old tool's marks off ${requests.length} objects; there is no way back after it`,
-    wish,
+    options,
     program,
   );
   const progress = new Progress("cleaned up", program, systemClock);
@@ -154,30 +154,30 @@ async function cleanUp(step: MoveStep): Promise<number> {
     if (failures.length === 0) failures.push(...(await sendAll(part, sender)));
   }
   progress.end();
-  if (signal.aborted) return tellProblems(failures, flags, program);
-  const left = cleanupRequests((await look()).migration);
+  if (signal.aborted) return printProblems(failures, flags, program);
+  const left = cleanupRequests((await readAgain()).migration);
   const count = left.copies.length + left.sources.length;
   program.stderr.write(`verified: ${count} objects bear traces still\n`);
-  return tellProblems([...failures, ...unread], flags, program);
+  return printProblems([...failures, ...unread], flags, program);
 }
 
 type Obstacle = () => Promise<string | undefined>;
 
 /** Checks for an obstacle to a write. Throws a UsageError when one exists already. */
-async function noObstacle({ first, wish, program }: MoveStep): Promise<Obstacle> {
-  const obstacle: Obstacle = () => obstacleNow(first, wish, program);
+async function noObstacle({ first, options, program }: MoveStep): Promise<Obstacle> {
+  const obstacle: Obstacle = () => obstacleNow(first, options, program);
   const running = await obstacle();
   if (running !== undefined) throw new UsageError(running);
   return obstacle;
 }
 
 async function obstacleNow(
-  looked: Looked,
-  { tool, althoughRunning, cleanup }: MoveWish,
+  view: MigrationView,
+  { tool, althoughRunning, cleanup }: MigrateOptions,
   program: Program,
 ): Promise<string | undefined> {
   const { signal } = program;
-  const reading = { client: looked.client, signal, onRead: () => undefined };
+  const reading = { client: view.client, signal, onRead: () => undefined };
   if (althoughRunning) return undefined;
   const running = await runningWorkload(tool, reading);
   if (running.kind === "none") return undefined;
@@ -190,7 +190,7 @@ async function obstacleNow(
     return `${title} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
   }
   const step = cleanup ? "clean-up" : "move";
-  const armed = await armedRules(tool, looked.migration, step, reading);
+  const armed = await armedRules(tool, view.migration, step, reading);
   for (const line of armed) program.stderr.write(`first: ${line}\n`);
   if (armed.length === 0) return undefined;
   return `${title} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;

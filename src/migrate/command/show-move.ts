@@ -1,8 +1,8 @@
 // Prints a move in the requested format, and what does not move.
-import { isToAdopt, namedCopy } from "./carry-out.ts";
+import { isToAdopt, namedCopy } from "./apply-migration.ts";
 import { besideItems, migrationItems } from "./migration-items.ts";
 import { printMigration } from "./migration-text.ts";
-import type { MoveWish } from "./move-wish.ts";
+import type { MigrateOptions } from "./migrate-options.ts";
 import { printPatches } from "./print-patches.ts";
 import type { Migration, MoveSettings } from "../moves/migration.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
@@ -11,24 +11,26 @@ import { printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 
 /** The current cluster, and the result of a move. */
-export type Looked = {
+export type MigrationView = {
   readonly migration: Migration;
   readonly unread: readonly string[];
   readonly settings: MoveSettings;
   readonly client: ApiClient;
 };
 
-export type ShownMove = Pick<Looked, "migration" | "unread"> & { readonly inFiles?: boolean };
+export type ShownMove = Pick<MigrationView, "migration" | "unread"> & {
+  readonly inFiles?: boolean;
+};
 
 /** Prints the move in the requested format. The exit code says whether everything moves. */
 export function showMove(
   { migration, unread, inFiles = false }: ShownMove,
-  wish: MoveWish,
+  options: MigrateOptions,
   flags: KubectlFlags,
   program: Program,
 ): number {
-  const items = migrationItems(migration, wish.adoptDrifted);
-  if (wish.printPatches) printPatches(migration, inFiles, program);
+  const items = migrationItems(migration, options.adoptDrifted);
+  if (options.printPatches) printPatches(migration, inFiles, program);
   else if (flags.output === "table" || flags.output === "wide") {
     printMigration(migration, items, flags, program);
   } else {
@@ -36,14 +38,14 @@ export function showMove(
     const listing = { kind: "MigrationList", items, beside, columns: [] };
     printListing({ ...listing, nameOf: ({ object }) => object.replace(" ", "/") }, flags, program);
   }
-  const problems = [...migration.problems, ...unread, ...unmatchedNames(migration, wish)];
-  return tellProblems(problems, flags, program);
+  const problems = [...migration.problems, ...unread, ...unmatchedNames(migration, options)];
+  return printProblems(problems, flags, program);
 }
 
 /** The names in --adopt-drifted that are not adoptable copies. */
 export function unmatchedNames(
   { copies }: Migration,
-  { adoptDrifted }: Pick<MoveWish, "adoptDrifted">,
+  { adoptDrifted }: Pick<MigrateOptions, "adoptDrifted">,
 ): readonly string[] {
   const adoptable = copies.filter(
     (copy) => copy.state === "adopted" || isToAdopt(copy, adoptDrifted),
@@ -54,7 +56,7 @@ export function unmatchedNames(
     .map((name) => `--adopt-drifted ${name}: no copy that a source of the move wants is there`);
 }
 
-export function tellProblems(
+export function printProblems(
   problems: readonly string[],
   flags: KubectlFlags,
   { stderr }: Pick<Program, "stderr">,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkRights, type Judged } from "../../../src/cli/check/check-rights.ts";
+import { checkRights, type CheckedAccount } from "../../../src/cli/check/check-rights.ts";
 import { rightsOfUser } from "../../../src/cli/check/whose-rights.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { neededRights, rightText } from "../../../src/cli/rights/needed-rights.ts";
@@ -12,7 +12,7 @@ import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
 const rights = neededRights(readConfig({}, around));
 const { signal } = new AbortController();
-const asked = (client: ApiClient): Judged => {
+const asked = (client: ApiClient): CheckedAccount => {
   const unasked = "let this user create selfsubjectaccessreviews, as system:basic-user does";
   return { rightsOf: rightsOfUser(client), yours: undefined, unasked, guessed: false };
 };

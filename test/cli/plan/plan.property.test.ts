@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { planItems, isChange, type PlanItem } from "../../../src/cli/plan/plan-items.ts";
 import type { NamesDiff } from "../../../src/cli/plan/content-diff.ts";
 import { ALL_RIGHTS } from "../../../src/inspect/cluster/reader-rights.ts";
-import { prospectOf } from "../../../src/inspect/cluster/prospect.ts";
+import { dryPlanOf } from "../../../src/inspect/cluster/dry-plan.ts";
 import { ClusterBuilder } from "../../../src/inspect/cluster/cluster-builder.ts";
 import { histories } from "../../support/planner/history.ts";
 import { live } from "../../support/planner/live.ts";
@@ -24,17 +24,17 @@ async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
     settings,
     kinds: [kind],
     dataCacheBytes: 2 ** 20,
-    outlined: true,
+    withShapes: true,
   });
   for (const raw of made.namespaces.values()) builder.addNamespace(raw);
   for (const raw of made.secrets.values()) builder.addObject(kind, raw);
-  const prospect = await prospectOf({
+  const dryPlan = await dryPlanOf({
     builder,
     clusterStates: builder.states(),
     settings,
-    look: (_, { namespace, name }) => Promise.resolve(made.secrets.get(`${namespace}/${name}`)),
+    readLive: (_, { namespace, name }) => Promise.resolve(made.secrets.get(`${namespace}/${name}`)),
   });
-  return planItems(prospect, { builder, rights: ALL_RIGHTS }, undefined);
+  return planItems(dryPlan, { builder, rights: ALL_RIGHTS }, undefined);
 }
 
 /** Of writes by place: what each does to an object, in one word. */

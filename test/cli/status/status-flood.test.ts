@@ -2,7 +2,7 @@
 // what it left out; a pipe and what programs read have all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { screenful } from "../../../src/inspect/kubectl/screenful.ts";
+import { linesOfFirstScreen } from "../../../src/inspect/kubectl/first-screen.ts";
 import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
@@ -57,10 +57,10 @@ test("what one list leaves of the screen the other has", () => {
   const terminal = (rows?: number) => ({
     stdout: { write: () => true, isTTY: true, ...(rows !== undefined && { rows }) },
   });
-  assert.deepEqual(screenful(1000, 1000, terminal(50)), [20, 20]);
-  assert.deepEqual(screenful(1000, 3, terminal(50)), [37, 20]);
-  assert.deepEqual(screenful(2, 1000, terminal(50)), [20, 38]);
-  assert.deepEqual(screenful(1000, 1000, terminal(3)), [5, 5]);
-  assert.deepEqual(screenful(1000, 0, terminal()), [14, 7]);
-  assert.deepEqual(screenful(1000, 0, terminal(0)), [14, 7]);
+  assert.deepEqual(linesOfFirstScreen(1000, 1000, terminal(50)), [20, 20]);
+  assert.deepEqual(linesOfFirstScreen(1000, 3, terminal(50)), [37, 20]);
+  assert.deepEqual(linesOfFirstScreen(2, 1000, terminal(50)), [20, 38]);
+  assert.deepEqual(linesOfFirstScreen(1000, 1000, terminal(3)), [5, 5]);
+  assert.deepEqual(linesOfFirstScreen(1000, 0, terminal()), [14, 7]);
+  assert.deepEqual(linesOfFirstScreen(1000, 0, terminal(0)), [14, 7]);
 });

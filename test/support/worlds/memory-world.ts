@@ -10,7 +10,7 @@ import type { PatternAnswers } from "../../../src/migrate/oldtools/patterns/old-
 import { matchPatterns } from "../../../src/migrate/command/match-patterns.ts";
 import { performMove } from "../../../src/migrate/command/perform-move.ts";
 import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
-import type { Looked } from "../../../src/migrate/command/show-move.ts";
+import type { MigrationView } from "../../../src/migrate/command/show-move.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { route } from "../../../src/sandbox/http/routes.ts";
@@ -74,20 +74,20 @@ export class MemoryWorld {
       stderr: output,
       signal: new AbortController().signal,
     };
-    const look = (): Promise<Looked> => this.#look(client);
+    const readAgain = (): Promise<MigrationView> => this.#look(client);
     const tool = OLD_TOOL[this.#world];
     // Rules that moved are deleted by hand before the clean-up.
     if (cleanup && tool.armed) this.#scene.customs = [];
     const run = async (): Promise<number> => {
-      const first = await look();
-      const wish = { ...WISH, tool, cleanup, byList: this.#byList };
-      return performMove({ first, look, wish, flags: readKubectlFlags({}, {}), program });
+      const first = await readAgain();
+      const options = { ...WISH, tool, cleanup, byList: this.#byList };
+      return performMove({ first, readAgain, options, flags: readKubectlFlags({}, {}), program });
     };
     const code = await Promise.race([run(), died.promise]);
     return { code, ...counts, said };
   }
 
-  async #look(client: ApiClient): Promise<Looked> {
+  async #look(client: ApiClient): Promise<MigrationView> {
     const tool = OLD_TOOL[this.#world];
     const { signal } = new AbortController();
     const { objects, unread } = await readOldObjects(tool, {

@@ -1,10 +1,10 @@
 // A recorded world in an API server, and a move of it: marks name UIDs and versions of the cluster in
 // which they were recorded, so the loader writes into annotations and labels what the objects have here.
 import {
-  carryOut,
+  applyMigration,
   type MoveResult,
   type MoveWriter,
-} from "../../../src/migrate/command/carry-out.ts";
+} from "../../../src/migrate/command/apply-migration.ts";
 import { planMove } from "../../../src/migrate/command/plan-move.ts";
 import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
 import type { Migration } from "../../../src/migrate/moves/migration.ts";
@@ -182,7 +182,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   ): Promise<Migration & { readonly result: MoveResult }> {
     const migration = await this.plan(change.client);
     const { planner: settings, digest } = moveSettings(INCLUDING, this.#byList);
-    const result = await carryOut(migration, {
+    const result = await applyMigration(migration, {
       client: this.client,
       signal: new AbortController().signal,
       settings,

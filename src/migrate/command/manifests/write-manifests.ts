@@ -1,8 +1,8 @@
 // Moves manifests in a repository: adds the new annotations to the files and reports them as a diff.
 import { readFileSync, writeFileSync } from "node:fs";
 import { editManifest, type EditedManifest } from "./edit-manifests.ts";
-import { agree, type MoveWish } from "../move-wish.ts";
-import { tellProblems } from "../show-move.ts";
+import { confirm, type MigrateOptions } from "../migrate-options.ts";
+import { printProblems } from "../show-move.ts";
 import { objectTitle } from "../../oldtools/old-objects.ts";
 import { refText } from "../../../text/names.ts";
 import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
@@ -17,7 +17,7 @@ type EditedFile = EditedManifest & { readonly file: string };
 export async function writeManifests(
   objects: readonly FileObject[],
   migration: Migration,
-  wish: MoveWish,
+  options: MigrateOptions,
   flags: KubectlFlags,
   program: Program,
 ): Promise<number> {
@@ -27,7 +27,7 @@ export async function writeManifests(
   for (const { file, diff } of edited) stdout.write(`--- ${file}\n+++ ${file}\n${diff}`);
   const count = edited.reduce((sum, { done }) => sum + done.length, 0);
   if (edited.length > 0) {
-    await agree(`change ${count} objects in ${edited.length} files`, wish, program);
+    await confirm(`change ${count} objects in ${edited.length} files`, options, program);
     for (const { file, text } of edited) writeFileSync(file, text);
   }
   stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
@@ -39,7 +39,7 @@ export async function writeManifests(
     if (write !== "enter" || !entry) return [];
     return [`${title}: its entry ${entry.key} of the source list is not put into files`];
   });
-  return tellProblems(
+  return printProblems(
     [...migration.problems, ...unwritten, ...refusals(files, migration)],
     flags,
     program,

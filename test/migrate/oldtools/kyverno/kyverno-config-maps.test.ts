@@ -1,7 +1,7 @@
 // Kyverno's rules that clone ConfigMaps: they move as those of Secrets, and the two kinds never mix.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isToAdopt, namedCopy } from "../../../../src/migrate/command/carry-out.ts";
+import { isToAdopt, namedCopy } from "../../../../src/migrate/command/apply-migration.ts";
 import { planMove } from "../../../../src/migrate/command/plan-move.ts";
 import type { Migration } from "../../../../src/migrate/moves/migration.ts";
 import { readMoved, rawSource } from "../../../../src/migrate/moves/moved-content.ts";

@@ -1,5 +1,5 @@
 // The part of an object's content that a diff needs: the names of entries, labels and annotations, each
-// with a keyed digest of the value. Objects with equal content share one outline, so copies need almost no
+// with a keyed digest of the value. Objects with equal content share one shape, so copies need almost no
 // memory.
 import { createShare } from "../../text/intern.ts";
 import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
@@ -10,7 +10,7 @@ import type { SourcePayload } from "../../controller/model/cluster.ts";
 
 type Digests = ReadonlyMap<string, string>;
 
-export type ObjectOutline = {
+export type ObjectShape = {
   readonly type: string;
   readonly immutable: boolean;
   readonly data: Digests;
@@ -21,15 +21,15 @@ export type ObjectOutline = {
   readonly copiedKeys: string;
 };
 
-export type OutlineOf = (kind: KindRules, raw: unknown) => ObjectOutline;
+export type ShapeOf = (kind: KindRules, raw: unknown) => ObjectShape;
 
-export function createOutlines(digest: Digest): {
-  readonly ofObject: OutlineOf;
+export function createShapes(digest: Digest): {
+  readonly ofObject: ShapeOf;
   readonly ofPayload: (
     payload: SourcePayload,
-  ) => Pick<ObjectOutline, "data" | "labels" | "annotations">;
+  ) => Pick<ObjectShape, "data" | "labels" | "annotations">;
 } {
-  const share = createShare<ObjectOutline>();
+  const share = createShare<ObjectShape>();
   const digests = (texts: Readonly<Record<string, string>>, all = true): Digests => {
     const found = new Map<string, string>();
     for (const key of Object.keys(texts))
@@ -41,7 +41,7 @@ export function createOutlines(digest: Digest): {
       const object = objectOf(raw);
       const metadata = objectOf(object.metadata);
       const annotations = stringsOf(metadata.annotations);
-      const outline = {
+      const shape = {
         type: typeOf(kind, object),
         immutable: object.immutable === true,
         data: digests(entriesOf(kind, object)),
@@ -49,8 +49,8 @@ export function createOutlines(digest: Digest): {
         annotations: digests(annotations, false),
         copiedKeys: annotations[annotationKey("copied-keys")] ?? "",
       };
-      const { data, labels, annotations: others, ...rest } = outline;
-      return share(JSON.stringify([...data, ...labels, ...others, rest]), outline);
+      const { data, labels, annotations: others, ...rest } = shape;
+      return share(JSON.stringify([...data, ...labels, ...others, rest]), shape);
     },
     ofPayload: ({ data, labels, annotations }) => ({
       data: digests(data.reveal()),

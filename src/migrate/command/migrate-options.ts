@@ -5,9 +5,9 @@ import { OLD_TOOLS, RETIRED_TOOLS, type OldTool } from "../oldtools/old-tool.ts"
 import { OLD_TOOL } from "../oldtools/old-tools.ts";
 import type { Program } from "../../run/program-context.ts";
 import { lastText, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
-import { contradiction } from "../../inspect/cluster/judged-cluster.ts";
+import { contradiction } from "../../inspect/cluster/cluster-context.ts";
 
-export type MoveWish = {
+export type MigrateOptions = {
   readonly tool: OldTool;
   readonly write: boolean;
   readonly yes: boolean;
@@ -24,7 +24,7 @@ export type MoveWish = {
 /** Before the place of a ConfigMap. */
 const CONFIG_MAP = /^configmap\/(?=.*\/)/i;
 
-export function readWish(given: Given): MoveWish {
+export function readOptions(given: Given): MigrateOptions {
   const from = lastText(given, "from");
   const name = [...OLD_TOOLS, ...RETIRED_TOOLS].find((one) => one === from);
   if (!name)
@@ -62,7 +62,11 @@ export function readWish(given: Given): MoveWish {
 }
 
 /** Requires consent before anything is written: from the user at the terminal, or with --yes. */
-export async function agree(what: string, { yes }: MoveWish, program: Program): Promise<void> {
+export async function confirm(
+  what: string,
+  { yes }: MigrateOptions,
+  program: Program,
+): Promise<void> {
   if (yes) return;
   const { stdin, stdout, stderr } = program;
   if (!stdin || stdout.isTTY !== true) {

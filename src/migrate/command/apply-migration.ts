@@ -48,7 +48,10 @@ export type MoveResult = {
 const AT_ONCE = 16;
 const ASK_EVERY = 200;
 
-export async function carryOut(migration: Migration, writer: MoveWriter): Promise<MoveResult> {
+export async function applyMigration(
+  migration: Migration,
+  writer: MoveWriter,
+): Promise<MoveResult> {
   const written = { sources: 0, namespaces: 0, copies: 0 };
   const contents = new Map<MovedSource, MovedContent>();
   const copies = migration.copies.filter((copy) => isToAdopt(copy, writer.adoptDrifted));

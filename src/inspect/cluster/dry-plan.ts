@@ -13,13 +13,13 @@ import type { ClusterState, PlannerSettings } from "../../controller/model/clust
 import type { Plan } from "../../controller/model/verdicts.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 
-export type Prospect = {
+export type DryPlan = {
   readonly plan: Plan;
   /** What pulling objects get, by kind and place. */
   readonly fills: ReadonlyMap<string, Fill>;
 };
 
-type ProspectParts = Pick<ReadCluster, "builder" | "clusterStates" | "look"> & {
+type DryPlanParts = Pick<ReadCluster, "builder" | "clusterStates" | "readLive"> & {
   readonly settings: PlannerSettings;
 };
 
@@ -35,7 +35,7 @@ function withoutWaiting(settings: PlannerSettings): PlannerSettings {
   return { ...settings, deleteGraceMs: 0, sourceGraceMs: 0, deleteHoldMs: 0 };
 }
 
-export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
+export async function dryPlanOf(parts: DryPlanParts): Promise<DryPlan> {
   const { clusterStates } = parts;
   const settings = withoutWaiting(parts.settings);
   const memory = new PlannerMemory();
@@ -43,8 +43,8 @@ export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
   for (let round = 0; ; round++) {
     const made = await planned(clusterStates, settings, memory);
     const answered = answerQuestions(made.actions, memory);
-    const looked = await lookAtPulls(made.actions, memory, fills, parts);
-    if ((!answered && !looked) || round === MOST_ROUNDS) return { plan: timeless(made), fills };
+    const pulls = await readPulls(made.actions, memory, fills, parts);
+    if ((!answered && !pulls) || round === MOST_ROUNDS) return { plan: timeless(made), fills };
   }
 }
 
@@ -82,11 +82,11 @@ function answerQuestions(actions: readonly Action[], { shared }: PlannerMemory):
 type PullAction = Extract<Action, { kind: "fill" | "clear" }>;
 
 /** Whether a live read found something that the planner did not know. */
-async function lookAtPulls(
+async function readPulls(
   actions: readonly Action[],
   memory: PlannerMemory,
   fills: Map<string, Fill>,
-  parts: ProspectParts,
+  parts: DryPlanParts,
 ): Promise<boolean> {
   const due = actions.filter(
     (action): action is PullAction =>
@@ -97,21 +97,21 @@ async function lookAtPulls(
   for (let from = 0; from < due.length; from += LOOKS) {
     const some = due.slice(from, from + LOOKS);
     const learned = await Promise.all(
-      some.map((action) => lookAtPull(action, memory, fills, parts)),
+      some.map((action) => readPullLive(action, memory, fills, parts)),
     );
     resolved ||= learned.includes(true);
   }
   return resolved;
 }
 
-async function lookAtPull(
+async function readPullLive(
   action: PullAction,
   memory: PlannerMemory,
   fills: Map<string, Fill>,
-  { builder, look }: ProspectParts,
+  { builder, readLive }: DryPlanParts,
 ): Promise<boolean> {
   const { objectKind, place, target, decisionKey } = action;
-  const raw = await look(objectKind, place);
+  const raw = await readLive(objectKind, place);
   if (raw === undefined) return false;
   const pull = readPullState(KINDS[objectKind], raw);
   if (action.kind === "clear") {
@@ -119,7 +119,7 @@ async function lookAtPull(
     return false;
   }
   const { source } = action.content;
-  const payload = await builder.payloadOf(source, () => look(objectKind, source));
+  const payload = await builder.payloadOf(source, () => readLive(objectKind, source));
   if (!payload) return false;
   const filling = fillFor(pull, source, payload);
   const fill = "code" in filling ? undefined : filling.fill;

@@ -16,7 +16,7 @@ import {
 } from "./planning-settings.ts";
 import { readCluster, type ReadCluster, type ReadOptions } from "./read-cluster.ts";
 
-export type Judging = {
+export type ClusterContext = {
   readonly connection: Connection;
   /** Which cluster it is, as a line. */
   readonly where: string;
@@ -29,11 +29,11 @@ export type Judging = {
 };
 
 /** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
-export async function withJudging<T>(
+export async function withClusterContext<T>(
   flags: KubectlFlags,
   own: FlagValues,
   program: Program,
-  work: (judging: Judging) => Promise<T>,
+  work: (context: ClusterContext) => Promise<T>,
 ): Promise<T> {
   // Wrong values are reported before anything is asked.
   readPlanningSettings(own, program, { kind: "unasked" });
@@ -53,11 +53,11 @@ export async function withJudging<T>(
   }
 }
 
-/** Reads the cluster of a connection. `outlined` adds what a diff needs. */
-export async function readJudged(
-  { connection, installed, planning, flags, program }: Judging,
+/** Reads the cluster of a connection. `withShapes` adds what a diff needs. */
+export async function readForPlanning(
+  { connection, installed, planning, flags, program }: ClusterContext,
   options: {
-    readonly outlined?: boolean;
+    readonly withShapes?: boolean;
     /**
      * Namespaces to read separately when the user may not list the whole cluster. The default is the
      * namespace of -n.
@@ -69,7 +69,7 @@ export async function readJudged(
   } = {},
 ): Promise<ReadCluster> {
   const { settings, config } = planning;
-  const { outlined = false, fallback = flags.namespace === undefined ? [] : [flags.namespace] } =
+  const { withShapes = false, fallback = flags.namespace === undefined ? [] : [flags.namespace] } =
     options;
   const read = await readCluster({
     client: options.client ?? connection.client,
@@ -78,7 +78,7 @@ export async function readJudged(
     config,
     fallback,
     flags,
-    outlined,
+    withShapes,
     program,
   });
   if (installed.kind !== "unknown" || planning.own.length > 0) return read;
@@ -86,7 +86,7 @@ export async function readJudged(
 }
 
 /** Prints what is unknown. Returns false when something is. */
-export function tellUnknown(
+export function printUnknown(
   { unknown }: Pick<ReadCluster, "unknown">,
   { stderr }: Pick<Program, "stderr">,
 ): boolean {

@@ -12,7 +12,7 @@ const BESIDE = 10;
 /**
  * The number of lines for lists of `first` and `second` items. Infinity when the output is not a terminal.
  */
-export function screenful(
+export function linesOfFirstScreen(
   first: number,
   second: number,
   { stdout }: Pick<Program, "stdout">,
