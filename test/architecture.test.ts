@@ -135,6 +135,17 @@ const RETIRED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(?:a|the|each|every|one|next|last) pass\b/, "sync"],
   [/\bworlds?\b/, "cluster state"],
   [/\bsecrets?: (?:readonly )?(?:Cached|Copy|Source)Object\b/, "object"],
+  [/\b(?:AskedFor|Repeats|Shares|gist|isTold)\b/, "KeptWhileUsed, RateLimit, summary, reported"],
+  [
+    /\b(?:unfill|wantOf|offerOf|handledIn|owed|misnamed)\b/,
+    "clear, matchOf, pullableDigestOf, ...",
+  ],
+  [
+    /\b(?:distrust|deaf|unproven|spared|nudge|parked)\b/,
+    "suspect, ignoresRecovery, notNeeded, wake, blocked",
+  ],
+  [/\b(?:ownWords|mayPass|isOvertaken)\b/, "knownMessage, mayRecover, isDecisionChanged"],
+  [/\b(?:judging|prospect|screenful|carryOut|MoveWish)\b/, "context, dryPlan, firstScreen, ..."],
 ];
 
 test("no retired name is in the code or its comments (T4, T5)", () => {

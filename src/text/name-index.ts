@@ -1,6 +1,6 @@
 // The offsets of names in a user's list, in a table by a keyed hash, so that no user can choose names whose
-// look-up is slow. It stores no name. Each takes four or eight bytes, up to twice that in a table that has just
-// grown. A list of 64 KiB takes little more than its text.
+// look-up is slow. It stores no name. Each name takes four to eight bytes, or twice that in a list of more than
+// 64 KiB.
 import { keyedHash, randomHashKey } from "./keyed-hash.ts";
 
 /** Steps of 10 ns that a look-up takes. */
@@ -17,7 +17,7 @@ export class NameIndex {
   constructor(text: string, starts: readonly number[]) {
     this.#text = text;
     const firsts = this.#fill(starts);
-    // The text of a list that repeats a name is short of names.
+    // A list that repeats names needs a smaller table.
     if (firsts.length < starts.length) this.#fill(firsts);
   }
 

@@ -3,7 +3,7 @@
 import { connect, serverLine } from "../../inspect/kubectl/connection.ts";
 import {
   readKubectlFlags,
-  type Given,
+  type Args,
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printListing } from "../../inspect/kubectl/listing.ts";
@@ -36,9 +36,9 @@ import { neededRights } from "../rights/needed-rights.ts";
 import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 
-export async function printCheck(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env);
-  const own = givenFlags(given, IN_CLUSTER_FLAGS);
+export async function printCheck(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env);
+  const own = givenFlags(args, IN_CLUSTER_FLAGS);
   const home = flags.namespace ?? homeOf(own, program);
   const settingsFor = (installed: Installed): PlanningSettings =>
     readSettings(IN_CLUSTER_FLAGS, own, program, installed, home);

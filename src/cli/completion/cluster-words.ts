@@ -6,7 +6,7 @@ import { METADATA_LIST, NAMESPACES, type Resource } from "../../kube/rest/resour
 import { fieldsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
 import { listPage } from "../../inspect/requests/get.ts";
 import { connect } from "../../inspect/kubectl/connection.ts";
-import { readKubectlFlags, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { readKubectlFlags, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import type { ClusterWords, GivenWords } from "./complete.ts";
 
@@ -16,11 +16,11 @@ const MOST = 500;
 
 export function clusterWords(program: Program): ClusterWords {
   return {
-    namespaces: (given) => names({ resource: NAMESPACES }, given, program),
-    objects: (kind, given) => names(KINDS[kind], given, program),
-    contexts: async (given) => {
+    namespaces: (args) => names({ resource: NAMESPACES }, args, program),
+    objects: (kind, args) => names(KINDS[kind], args, program),
+    contexts: async (args) => {
       try {
-        return contextNames({ kubeconfig: given.get("--kubeconfig"), env: program.env });
+        return contextNames({ kubeconfig: args.get("--kubeconfig"), env: program.env });
       } catch {
         return [];
       }
@@ -38,13 +38,13 @@ async function names(
   words: GivenWords,
   program: Program,
 ): Promise<readonly string[]> {
-  const given: Given = {
+  const args: Args = {
     "request-timeout": TIMEOUT,
     ...Object.fromEntries(CONNECTION_FLAGS.map((name) => [name, words.get(`--${name}`)])),
     ...(resource === NAMESPACES ? {} : { namespace: words.get("--namespace") }),
   };
   try {
-    const { client, namespace } = connect(readKubectlFlags(given, program.env), program);
+    const { client, namespace } = connect(readKubectlFlags(args, program.env), program);
     try {
       const place = resource === NAMESPACES ? undefined : namespace;
       const objects = await listPage(client, resource, place, {

@@ -7,7 +7,7 @@ import { isNamespaceName, refText, type Ref } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { explain, sourcesNamed, type Explanation } from "../explanation/explain.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
-import { readKubectlFlags, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { readKubectlFlags, texts, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
 import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
@@ -29,12 +29,12 @@ import { withLiveRows } from "./live-rows.ts";
 import { readRecords, type Records } from "./read-records.ts";
 import { recordLines } from "./records-text.ts";
 
-export async function printExplain(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env);
-  const { kind, name } = namedObject(given["name"]);
-  const namespace = onlyNamespace(texts(given, "in").at(-1));
-  const sinceMs = spanOf(given, "since");
-  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+export async function printExplain(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env);
+  const { kind, name } = namedObject(args["name"]);
+  const namespace = onlyNamespace(texts(args, "in").at(-1));
+  const sinceMs = spanOf(args, "since");
+  return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const { connection, planning } = context;
     const subject = { namespace: connection.namespace, name };
     const read = await readForPlanning(context, {

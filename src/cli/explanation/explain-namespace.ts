@@ -1,5 +1,5 @@
 // Asks the rules of a namespace about a source, with the planner's own functions and in the planner's order
-// (desired/targets.ts, wantOf). A property test compares the two.
+// (desired/targets.ts, matchOf). A property test compares the two.
 import { reasonText } from "../../controller/model/reasons.ts";
 import type {
   ClusterState,

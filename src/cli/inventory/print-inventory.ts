@@ -7,7 +7,7 @@ import {
   lastText,
   otherwiseCode,
   readKubectlFlags,
-  type Given,
+  type Args,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import {
@@ -51,14 +51,14 @@ type Found = {
   readonly isComplete: boolean;
 };
 
-export async function printInventory(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env, ["csv"]);
-  const options = optionsOf(given);
-  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+export async function printInventory(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env, ["csv"]);
+  const options = optionsOf(args);
+  return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const found = await readInventory(context, options);
     print(found, options, context);
     if (found.items.length === 0) program.stderr.write("no source was found\n");
-    const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, given));
+    const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, args));
     const lines = [...limits, ...readerNotes(found, options), context.where];
     for (const line of lines) program.stderr.write(`${printable(line)}\n`);
     program.stderr.write(`${settingsLine(context.planning)}\n`);
@@ -67,9 +67,9 @@ export async function printInventory(given: Given, program: Program): Promise<nu
   });
 }
 
-function optionsOf(given: Given): InventoryOptions {
-  const certificates = given["certificates"] === true;
-  const minValidityMs = spanOf(given, "min-validity");
+function optionsOf(args: Args): InventoryOptions {
+  const certificates = args["certificates"] === true;
+  const minValidityMs = spanOf(args, "min-validity");
   if (minValidityMs !== undefined && !certificates)
     throw new UsageError(
       "--min-validity is for --certificates: add that flag, which reads tls.crt of the sources",
@@ -77,9 +77,9 @@ function optionsOf(given: Given): InventoryOptions {
   return {
     certificates,
     minValidityMs,
-    readers: given["readers"] === true,
-    csv: lastText(given, "output") === "csv",
-    maxAgeMs: spanOf(given, "max-age"),
+    readers: args["readers"] === true,
+    csv: lastText(args, "output") === "csv",
+    maxAgeMs: spanOf(args, "max-age"),
   };
 }
 
@@ -180,12 +180,8 @@ function print(
 }
 
 /** What is above a limit, or may be, one line each. */
-function limitLines(
-  items: readonly InventoryItem[],
-  limit: Limit,
-  given: Given,
-): readonly string[] {
-  const flag = `--${limit}=${lastText(given, limit) ?? ""}`;
+function limitLines(items: readonly InventoryItem[], limit: Limit, args: Args): readonly string[] {
+  const flag = `--${limit}=${lastText(args, limit) ?? ""}`;
   const [over, unsure] = SENTENCES[limit];
   return [
     sentence(

@@ -8,7 +8,7 @@ import {
   otherwiseCode,
   readKubectlFlags,
   texts,
-  type Given,
+  type Args,
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
@@ -43,35 +43,35 @@ import {
 } from "./plan-columns.ts";
 import { isChange, isRemoval, planItems, type PlanItem } from "./plan-items.ts";
 
-export async function printPlan(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env);
-  const files = texts(given, "filename");
-  const expected = await expectationOf(given, program);
+export async function printPlan(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env);
+  const files = texts(args, "filename");
+  const expected = await expectationOf(args, program);
   if (files.length === 0) {
-    if (given["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
-    return withClusterContext(flags, planningFlags(given), program, async (context) => {
+    if (args["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
+    return withClusterContext(flags, planningFlags(args), program, async (context) => {
       const read = await readForPlanning(context, { withShapes: true });
       const { planning, where } = context;
       return printPlanOf({ ...read, planning, where }, flags, expected, program);
     });
   }
-  return planFiles(given, flags, files, expected, program);
+  return planFiles(args, flags, files, expected, program);
 }
 
 const OF_A_CLUSTER = ["kubeconfig", "context", "as", "as-group"];
 
 async function planFiles(
-  given: Given,
+  args: Args,
   flags: KubectlFlags,
   files: readonly string[],
   expected: readonly ExpectedItem[] | undefined,
   program: Program,
 ): Promise<number> {
-  const odd = OF_A_CLUSTER.find((name) => texts(given, name).length > 0);
+  const odd = OF_A_CLUSTER.find((name) => texts(args, name).length > 0);
   if (odd !== undefined)
     throw contradiction("-f", `--${odd}`, "files are planned without a cluster");
-  const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
-  const recursive = given["recursive"] === true;
+  const planning = readPlanningSettings(planningFlags(args), program, { kind: "unasked" });
+  const recursive = args["recursive"] === true;
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
   const read = readFiles(reading.objects, { ...planning, flags, namespace });
@@ -98,10 +98,10 @@ function* unplannedSources(objects: FileReading["objects"]): Generator<string> {
 const TAKING_PART: ReadonlySet<string> = new Set<string>([...OBJECT_KINDS, "Namespace"]);
 
 async function expectationOf(
-  given: Given,
+  args: Args,
   program: Program,
 ): Promise<readonly ExpectedItem[] | undefined> {
-  const file = lastText(given, "expect");
+  const file = lastText(args, "expect");
   if (file === undefined) return undefined;
   const { objects } = await readFileObjects([file], { stdin: program.stdin });
   return readExpectation(file, objects);

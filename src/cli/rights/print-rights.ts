@@ -1,7 +1,7 @@
 // Implements `secretcast rights`: prints the manifests that grant what a controller with the given flags
 // needs, and nothing else. It asks no cluster, so the output depends only on the flags.
 import { UsageError } from "../../controller/settings/config.ts";
-import { lastText, readKubectlFlags, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { lastText, readKubectlFlags, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
 import { givenFlags, IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
 import { homeOf, readSettings, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -12,12 +12,12 @@ import { scopesOf } from "./rights-rules.ts";
 
 const FORMS = { yaml: rightsYaml, json: rightsJson };
 
-export function printRights(given: Given, program: Program): number {
-  const print = FORMS[formOf(lastText(given, "output"))];
-  const own = givenFlags(given, IN_CLUSTER_FLAGS);
-  const named = accountOf(lastText(given, "service-account"));
+export function printRights(args: Args, program: Program): number {
+  const print = FORMS[formOf(lastText(args, "output"))];
+  const own = givenFlags(args, IN_CLUSTER_FLAGS);
+  const named = accountOf(lastText(args, "service-account"));
   const { namespace = named?.namespace ?? homeOf(own, program) } = readKubectlFlags(
-    { namespace: given["namespace"] },
+    { namespace: args["namespace"] },
     {},
   );
   const account = named ?? { namespace, name: "secretcast" };

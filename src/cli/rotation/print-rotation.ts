@@ -21,7 +21,7 @@ import {
   otherwiseCode,
   readDuration,
   readKubectlFlags,
-  type Given,
+  type Args,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
@@ -63,15 +63,15 @@ type RotationView = {
   readonly againMs: number;
 };
 
-export async function printRotation(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env);
-  const { kind, name } = namedObject(given["name"]);
+export async function printRotation(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env);
+  const { kind, name } = namedObject(args["name"]);
   if (flags.selector !== undefined)
     throw new UsageError("--selector is for lists, and this is about one source: leave it out");
-  const waitMs = readWait(given);
-  const syncPeriodMs = readDuration(given, "sync-period") ?? USUAL_SYNC_PERIOD_MS;
+  const waitMs = readWait(args);
+  const syncPeriodMs = readDuration(args, "sync-period") ?? USUAL_SYNC_PERIOD_MS;
   const question = { kind, name, syncPeriodMs };
-  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+  return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const last = await readUntil(
       () => readView(context, question),
       ({ revocation, read }) => revocation.isSafe && read.unknown.length === 0,

@@ -7,7 +7,7 @@ import { readStatus, type Status } from "../../page/status.ts";
 import {
   otherwiseCode,
   readKubectlFlags,
-  type Given,
+  type Args,
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
@@ -57,10 +57,10 @@ type Mode = {
 const PAGE_AGAIN_MS = 1000;
 const PLAN_AGAIN_MS = 5000;
 
-export async function printStatus(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env);
-  const mode = modeOf(given);
-  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+export async function printStatus(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env);
+  const mode = modeOf(args);
+  return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const readView = (): Promise<StatusView> => readOnce(context, mode);
     const first = await readUntil(
       readView,
@@ -74,11 +74,11 @@ export async function printStatus(given: Given, program: Program): Promise<numbe
   });
 }
 
-function modeOf(given: Given): Mode {
-  const watch = given["watch"] === true;
-  if (watch && given["wait"] === true)
+function modeOf(args: Args): Mode {
+  const watch = args["watch"] === true;
+  if (watch && args["wait"] === true)
     throw contradiction("-w", "--wait", "one goes on, the other ends");
-  return { failing: given["failing"] === true, watch, waitMs: readWait(given) };
+  return { failing: args["failing"] === true, watch, waitMs: readWait(args) };
 }
 
 async function readOnce(context: ClusterContext, { failing }: Mode): Promise<StatusView> {

@@ -73,10 +73,10 @@ export function* parseEntry(
   const annotations: Record<string, string> = {};
   const objects: ListedObject[] = [];
   for (const [word, value] of mapping) {
-    const given = read(word, value, terms);
-    if ("expected" in given) problems.push(problemOf(key, given.word, given));
-    else if ("kind" in given) objects.push(given);
-    else annotations[annotationKey(given.word)] = given.text;
+    const field = read(word, value, terms);
+    if ("expected" in field) problems.push(problemOf(key, field.word, field));
+    else if ("kind" in field) objects.push(field);
+    else annotations[annotationKey(field.word)] = field.text;
   }
   const [object] = objects;
   if (mapping.has("secret") === mapping.has("configMap")) {
@@ -136,14 +136,14 @@ export function entryProblem(key: string, { annotation, part, expected }: Proble
   return { annotation: entryWord(key, word), part, expected: inEntry };
 }
 
-type Given =
+type ReadField =
   | ListedObject
   | { readonly word: (typeof SOURCE_ANNOTATIONS)[number]; readonly text: string }
   | (Invalid & { readonly word: string });
 
-function read(key: unknown, value: unknown, terms: ListTerms): Given {
+function read(key: unknown, value: unknown, terms: ListTerms): ReadField {
   const word = typeof key === "string" ? key : "";
-  const fault = (part: string, expected: string): Given => ({
+  const fault = (part: string, expected: string): ReadField => ({
     word: known(word) ? word : "",
     ...invalid(part, expected).fault,
   });

@@ -66,7 +66,7 @@ export function conflictReason(
 
 /**
  * `groups`: places that fail for one reason. Unless namespaces may be `named`, objects in them, such as quotas,
- * are not named either. A change of `gist` is reported at once.
+ * are not named either. A change of `summary` is reported at once.
  */
 export function failureText(
   groups: readonly (readonly FailingPlace[])[],

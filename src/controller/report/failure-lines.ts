@@ -26,23 +26,26 @@ export type FailureLines = {
 /** `message`: the text of each line. The line that ends a failure puts "resolved: " before it. */
 export function failureLines(log: Log, clock: Clock, message: string): FailureLines {
   const repeats = new RateLimit(MOST_LINES);
-  const subjects = new Map<string, { failing: Set<object>; sinceMs: number; isTold: boolean }>();
+  const subjects = new Map<
+    string,
+    { failing: Set<object>; sinceMs: number; isReported: boolean }
+  >();
   const of: FailureLines["of"] = (subject, fields = {}) => {
-    const all = subjects.get(subject) ?? { failing: new Set(), sinceMs: 0, isTold: false };
+    const all = subjects.get(subject) ?? { failing: new Set(), sinceMs: 0, isReported: false };
     subjects.set(subject, all);
     const part = {};
     return {
       failed: (error) => {
         const now = clock.monotonic();
-        if (all.failing.size === 0) Object.assign(all, { sinceMs: now, isTold: false });
+        if (all.failing.size === 0) Object.assign(all, { sinceMs: now, isReported: false });
         all.failing.add(part);
         const count = repeats.tryTake(subject, now);
         if (count === undefined) return;
-        all.isTold = true;
+        all.isReported = true;
         log.warn({ ...fields, error: errorText(error), count }, message);
       },
       worked: () => {
-        if (!all.failing.delete(part) || all.failing.size > 0 || !all.isTold) return;
+        if (!all.failing.delete(part) || all.failing.size > 0 || !all.isReported) return;
         const afterMs = Math.round(clock.monotonic() - all.sinceMs);
         log.info({ ...fields, afterMs }, `resolved: ${message}`);
       },

@@ -216,7 +216,7 @@ export const FLAGS: readonly Flag[] = Object.entries(TABLE).map(([name, row]) =>
 }));
 
 type Row<N extends FlagName> = (typeof TABLE)[N];
-type Given<N extends FlagName> =
+type ValueOf<N extends FlagName> =
   Row<N> extends { readonly choices: readonly (infer Choice)[] }
     ? Choice
     : ValueByKind[Row<N>["kind"]];
@@ -234,7 +234,7 @@ type Camel<Name extends string> = Name extends `${infer Word}-${infer Rest}`
  * has no default or one that follows from other flags.
  */
 export type FlagsRead = {
-  readonly [N in FlagName as `${Camel<N>}${UnitOf<Row<N>["kind"]>}`]: Given<N> | Missing<N>;
+  readonly [N in FlagName as `${Camel<N>}${UnitOf<Row<N>["kind"]>}`]: ValueOf<N> | Missing<N>;
 };
 
 export function configKey({ name, kind }: Flag): string {

@@ -15,7 +15,7 @@ import { readPlannerSettings } from "../../controller/settings/planner-settings.
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Program } from "../../run/program-context.ts";
 import { givenFlags, settingsOptions } from "../kubectl/run-flags.ts";
-import type { Given } from "../kubectl/kubectl-flags.ts";
+import type { Args } from "../kubectl/kubectl-flags.ts";
 import type { Installed } from "./installed-controller.ts";
 
 export type PlanningSettings = {
@@ -40,8 +40,8 @@ export function planningOptions(argv: Argv): Argv {
 }
 
 /** Those of the command line. */
-export function planningFlags(given: Given): FlagValues {
-  return givenFlags(given, PLANNING_FLAGS);
+export function planningFlags(args: Args): FlagValues {
+  return givenFlags(args, PLANNING_FLAGS);
 }
 
 export function readPlanningSettings(
@@ -79,7 +79,7 @@ export function readSettings(
   const isOwn = (name: FlagName): boolean =>
     own[name] !== undefined || Boolean(env[environmentName(name)]);
   const theirs = flagsAmong(names, controller?.flags ?? {});
-  const given = {
+  const values = {
     ...flagsAmong(
       names.filter((name) => !isOwn(name)),
       theirs,
@@ -89,7 +89,7 @@ export function readSettings(
   const clusterNamespace = controller?.namespace ?? home;
   const configOf = (flags: FlagValues, variables: Program["env"]): Config =>
     readConfig(flags, { env: variables, clusterNamespace, terminal: false });
-  const config = configOf(given, env);
+  const config = configOf(values, env);
   const differs = (name: FlagName): boolean => {
     const changed = { ...theirs, [name]: own[name] ?? env[environmentName(name)] };
     return !isDeepStrictEqual(configOf(changed, {}), configOf(theirs, {}));
@@ -103,7 +103,7 @@ export function readSettings(
     config,
     settings: readPlannerSettings(config),
     from: whence(installed, own, names, env),
-    flags: shown(config, names, given, env),
+    flags: shown(config, names, values, env),
     theirs: controller && configOf(theirs, {}),
     own: names.filter(isOwn),
     otherwise,
@@ -121,7 +121,7 @@ function flagsAmong(names: readonly FlagName[], flags: FlagValues): FlagValues {
 function shown(
   config: Config,
   names: readonly FlagName[],
-  given: FlagValues,
+  values: FlagValues,
   env: Program["env"],
 ): Readonly<Record<string, string>> {
   const flags: Record<string, string> = {
@@ -129,7 +129,7 @@ function shown(
     "namespace-policy": config.namespacePolicy,
   };
   for (const name of names) {
-    const value = given[name] ?? (env[environmentName(name)] || undefined);
+    const value = values[name] ?? (env[environmentName(name)] || undefined);
     if (value !== undefined) flags[name] ??= String(value);
   }
   return flags;

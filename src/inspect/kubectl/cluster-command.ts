@@ -1,7 +1,7 @@
 // The declaration of a command that reads a cluster: its arguments, and how it is loaded.
 import type { Argv } from "yargs";
 import type { Program } from "../../run/program-context.ts";
-import type { Given } from "./kubectl-flags.ts";
+import type { Args } from "./kubectl-flags.ts";
 
 export type ClusterCommand = {
   /** As yargs reads it: `explain <name>`. */
@@ -10,5 +10,5 @@ export type ClusterCommand = {
   readonly about: string;
   readonly options: (argv: Argv) => Argv;
   /** Resolves with the exit code. Rejects with an error whose message is printed for the user. */
-  readonly run: (given: Given, program: Program) => Promise<number>;
+  readonly run: (args: Args, program: Program) => Promise<number>;
 };

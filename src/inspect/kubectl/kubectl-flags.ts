@@ -27,7 +27,7 @@ export type KubectlFlags = {
 };
 
 /** What yargs read, by the names of the flags. */
-export type Given = Readonly<Record<string, unknown>>;
+export type Args = Readonly<Record<string, unknown>>;
 type Env = Readonly<Record<string, string | undefined>>;
 
 const CLUSTER = "Which cluster, and who asks:";
@@ -76,46 +76,46 @@ export function switchFlag(describe: string): { type: "boolean"; describe: strin
 
 /** `formats`: further values of `-o` that the command prints by itself. They are read as a table. */
 export function readKubectlFlags(
-  given: Given,
+  args: Args,
   env: Env,
   formats: readonly string[] = [],
 ): KubectlFlags {
-  const as = lastText(given, "as");
-  const asGroups = texts(given, "as-group");
-  const all = isSet(given, "all-namespaces");
+  const as = lastText(args, "as");
+  const asGroups = texts(args, "as-group");
+  const all = isSet(args, "all-namespaces");
   return {
-    kubeconfig: textOrVariable(given, env, "kubeconfig"),
-    context: textOrVariable(given, env, "context"),
-    namespace: all ? undefined : namespaceOf(lastText(given, "namespace")),
+    kubeconfig: textOrVariable(args, env, "kubeconfig"),
+    context: textOrVariable(args, env, "context"),
+    namespace: all ? undefined : namespaceOf(lastText(args, "namespace")),
     as,
     asGroups,
-    requestTimeoutMs: timeoutOf(given),
-    selector: selectorOf(lastText(given, "selector")),
-    headers: given["headers"] !== false && !isSet(given, "no-headers"),
-    output: outputOf(lastText(given, "output"), formats),
-    exitCode: given["exit-code"] !== false,
+    requestTimeoutMs: timeoutOf(args),
+    selector: selectorOf(lastText(args, "selector")),
+    headers: args["headers"] !== false && !isSet(args, "no-headers"),
+    output: outputOf(lastText(args, "output"), formats),
+    exitCode: args["exit-code"] !== false,
   };
 }
 
 /** As kubectl reads it: the last one counts. */
-export function lastText(given: Given, name: string): string | undefined {
-  return texts(given, name).at(-1);
+export function lastText(args: Args, name: string): string | undefined {
+  return texts(args, name).at(-1);
 }
 
 // Only flags of `run` have a variable.
-function textOrVariable(given: Given, env: Env, name: FlagName): string | undefined {
-  return lastText(given, name) ?? (env[environmentName(name)] || undefined);
+function textOrVariable(args: Args, env: Env, name: FlagName): string | undefined {
+  return lastText(args, name) ?? (env[environmentName(name)] || undefined);
 }
 
 /** All values of a flag that may be repeated. */
-export function texts(given: Given, name: string): readonly string[] {
-  const value = given[name];
+export function texts(args: Args, name: string): readonly string[] {
+  const value = args[name];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.filter((each) => typeof each === "string");
 }
 
-function isSet(given: Given, name: string): boolean {
-  const value = given[name];
+function isSet(args: Args, name: string): boolean {
+  const value = args[name];
   return (Array.isArray(value) ? value.at(-1) : value) === true;
 }
 
@@ -141,8 +141,8 @@ function outputOf(form: string | undefined, formats: readonly string[]): OutputF
 }
 
 /** A flag's milliseconds. Undefined where it is not given. */
-export function readDuration(given: Given, flag: string): number | undefined {
-  const text = lastText(given, flag);
+export function readDuration(args: Args, flag: string): number | undefined {
+  const text = lastText(args, flag);
   if (text === undefined) return undefined;
   try {
     return parseDuration(text);
@@ -152,10 +152,10 @@ export function readDuration(given: Given, flag: string): number | undefined {
 }
 
 // A bare number is seconds. 0 sets no limit.
-function timeoutOf(given: Given): number | undefined {
+function timeoutOf(args: Args): number | undefined {
   const flag = "request-timeout";
-  const text = lastText(given, flag) ?? "";
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : readDuration(given, flag);
+  const text = lastText(args, flag) ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : readDuration(args, flag);
   return ms === 0 ? undefined : ms;
 }
 

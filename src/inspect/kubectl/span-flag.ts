@@ -1,13 +1,13 @@
 // A flag whose value is a span of time, in days as well.
 import { UsageError } from "../../controller/settings/config.ts";
 import { parseDuration } from "../../controller/settings/units.ts";
-import { lastText, type Given } from "./kubectl-flags.ts";
+import { lastText, type Args } from "./kubectl-flags.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Milliseconds, above 0. Undefined if the flag is not given. */
-export function spanOf(given: Given, flag: string): number | undefined {
-  const text = lastText(given, flag);
+export function spanOf(args: Args, flag: string): number | undefined {
+  const text = lastText(args, flag);
   if (text === undefined) return undefined;
   const [, days] = /^(\d{1,6})d$/.exec(text) ?? [];
   try {

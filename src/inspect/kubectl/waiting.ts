@@ -4,7 +4,7 @@ import { UsageError } from "../../controller/settings/config.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";
-import { readDuration, type Given, textFlag } from "./kubectl-flags.ts";
+import { readDuration, type Args, textFlag } from "./kubectl-flags.ts";
 
 const USUAL_WAIT = "30s";
 
@@ -16,9 +16,9 @@ export function waitOptions(argv: Argv, until: string): Argv {
 }
 
 /** The longest wait in milliseconds. Undefined without --wait. */
-export function readWait(given: Given): number | undefined {
-  const timeout = readDuration(given, "timeout");
-  if (given["wait"] === true) return timeout ?? parseDuration(USUAL_WAIT);
+export function readWait(args: Args): number | undefined {
+  const timeout = readDuration(args, "timeout");
+  if (args["wait"] === true) return timeout ?? parseDuration(USUAL_WAIT);
   if (timeout !== undefined) throw new UsageError("--timeout is for --wait: leave it out");
   return undefined;
 }

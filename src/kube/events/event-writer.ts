@@ -48,7 +48,7 @@ export class EventWriter {
   readonly #clock: Clock;
   readonly #reachability: Reachability;
   readonly #queues: Readonly<Record<KubeEvent["type"], FairQueue<EventWrite>>>;
-  #turn: KubeEvent["type"] = "Warning";
+  #nextType: KubeEvent["type"] = "Warning";
   readonly #closing = new AbortController();
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
@@ -85,10 +85,10 @@ export class EventWriter {
   }
 
   #next(): EventWrite | undefined {
-    const turn = this.#turn;
-    const other = turn === "Warning" ? "Normal" : "Warning";
-    this.#turn = other;
-    return this.#queues[turn].shift() ?? this.#queues[other].shift();
+    const next = this.#nextType;
+    const other = next === "Warning" ? "Normal" : "Warning";
+    this.#nextType = other;
+    return this.#queues[next].shift() ?? this.#queues[other].shift();
   }
 
   async #attempt(write: EventWrite): Promise<void> {

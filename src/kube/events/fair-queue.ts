@@ -24,9 +24,9 @@ export class FairQueue<T> {
 
   /** The oldest item of the namespace whose turn it is. */
   shift(): T | undefined {
-    const [turn] = this.#queues;
-    if (!turn) return undefined;
-    const [of, queue] = turn;
+    const [next] = this.#queues;
+    if (!next) return undefined;
+    const [of, queue] = next;
     const item = queue.shift();
     this.#waiting--;
     this.#queues.delete(of);

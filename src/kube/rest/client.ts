@@ -95,11 +95,11 @@ class HttpClient implements ApiClient {
   async request<T>(request: ApiRequest): Promise<T> {
     if (this.#credentials.asksUser) await this.#login(request);
     const deadline = this.#deadline(request);
-    const turn = this.#largeAnswers.turn();
+    const slot = this.#largeAnswers.slot();
     try {
       const answer = await this.#send(
         "api",
-        (...asked) => roundTrip(...asked, { ...request, turn }),
+        (...asked) => roundTrip(...asked, { ...request, slot }),
         request,
         deadline,
       );
@@ -108,7 +108,7 @@ class HttpClient implements ApiClient {
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
-      turn.release();
+      slot.release();
       deadline.release();
     }
   }

@@ -7,8 +7,8 @@
 export const LARGE_ANSWER_BYTES = 256 * 1024;
 const MOST_AT_ONCE = 2;
 
-/** The turn of one answer. */
-export type AnswerTurn = {
+/** The slot of one answer. */
+export type AnswerSlot = {
   /** Whether the large answer may be read now. Otherwise `begin` is called later, when it may. */
   take(begin: () => void): boolean;
   /** The answer was decoded, or is not needed any more. */
@@ -16,34 +16,34 @@ export type AnswerTurn = {
 };
 
 export class LargeAnswers {
-  readonly #reading = new Set<AnswerTurn>();
+  readonly #reading = new Set<AnswerSlot>();
   /** How each of the others begins, in order of arrival. */
-  readonly #waiting = new Map<AnswerTurn, () => void>();
+  readonly #waiting = new Map<AnswerSlot, () => void>();
 
-  turn(): AnswerTurn {
+  slot(): AnswerSlot {
     let isReleased = false;
-    const turn: AnswerTurn = {
+    const slot: AnswerSlot = {
       take: (begin) => {
-        if (isReleased || this.#reading.has(turn)) return true;
-        if (this.#reading.size < MOST_AT_ONCE) this.#reading.add(turn);
-        else this.#waiting.set(turn, begin);
-        return this.#reading.has(turn);
+        if (isReleased || this.#reading.has(slot)) return true;
+        if (this.#reading.size < MOST_AT_ONCE) this.#reading.add(slot);
+        else this.#waiting.set(slot, begin);
+        return this.#reading.has(slot);
       },
       release: () => {
         isReleased = true;
-        this.#waiting.delete(turn);
-        if (this.#reading.delete(turn)) this.#beginNext();
+        this.#waiting.delete(slot);
+        if (this.#reading.delete(slot)) this.#beginNext();
       },
     };
-    return turn;
+    return slot;
   }
 
   #beginNext(): void {
     const [next] = this.#waiting;
     if (!next) return;
-    const [turn, begin] = next;
-    this.#waiting.delete(turn);
-    this.#reading.add(turn);
+    const [slot, begin] = next;
+    this.#waiting.delete(slot);
+    this.#reading.add(slot);
     begin();
   }
 }

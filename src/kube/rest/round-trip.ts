@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./response.ts";
 import type { HttpResponse } from "./response.ts";
-import { LARGE_ANSWER_BYTES, type AnswerTurn } from "./large-answers.ts";
+import { LARGE_ANSWER_BYTES, type AnswerSlot } from "./large-answers.ts";
 import type { Deadline } from "../time/deadline.ts";
 
 /** Limits of a request besides its deadline. */
@@ -16,8 +16,8 @@ export type RoundTripBounds = {
   readonly mostBytes?: number;
   /** Called just before the first byte is sent. */
   readonly mayStillSend?: () => boolean;
-  /** Its turn among the client's large answers. If absent, an answer is read to its end at once. */
-  readonly turn?: AnswerTurn;
+  /** Its slot among the client's large answers. If absent, an answer is read to its end at once. */
+  readonly slot?: AnswerSlot;
 };
 
 /** `mayStillSend` returned false. Nothing of the request was sent. */
@@ -29,7 +29,7 @@ export function roundTrip(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
-  { mostBytes = LONGEST_ANSWER_BYTES, mayStillSend, turn }: RoundTripBounds = {},
+  { mostBytes = LONGEST_ANSWER_BYTES, mayStillSend, slot }: RoundTripBounds = {},
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let started: Dispatcher.DispatchController | undefined;
@@ -62,9 +62,9 @@ export function roundTrip(
           return;
         }
         chunks.push(chunk);
-        // A refusal takes no turn. Its request may be sent again and must not hold a turn while it waits.
-        if (!turn || !success || length <= LARGE_ANSWER_BYTES) return;
-        if (!turn.take(() => controller.resume())) controller.pause();
+        // A refusal takes no slot. Its request may be sent again and must not hold a slot while it waits.
+        if (!slot || !success || length <= LARGE_ANSWER_BYTES) return;
+        if (!slot.take(() => controller.resume())) controller.pause();
       },
       onResponseEnd() {
         const [only, ...more] = chunks;

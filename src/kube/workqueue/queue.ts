@@ -59,7 +59,7 @@ type Entry<K> = {
   /** Monotonic time. Used only while waiting. */
   readyAt: number;
   /** Order of becoming ready, or of the last rise in priority. */
-  turn: number;
+  order: number;
 };
 
 type Stop = { readonly drain: boolean; readonly resolve: (outcome: ShutdownOutcome) => void };
@@ -72,14 +72,14 @@ export class WorkQueue<K> {
   /** Every key that is waiting, ready or locked. */
   readonly #entries = new Map<K, Entry<K>>();
   readonly #ready = new Heap<Entry<K>>(
-    (a, b) => a.priority > b.priority || (a.priority === b.priority && a.turn < b.turn),
+    (a, b) => a.priority > b.priority || (a.priority === b.priority && a.order < b.order),
   );
   readonly #waiting: TimerQueue<Entry<K>>;
   readonly #processing = new Set<K>();
   readonly #getters: ((item: Item<K>) => void)[] = [];
   readonly #stops = new Set<Stop>();
   #phase: "open" | "draining" | "stopped" = "open";
-  #turn = 0;
+  #order = 0;
 
   /** Default rate limiter: 5 ms doubling to 5 minutes, separately for each key. */
   constructor({ name, clock, rateLimiter, metrics }: WorkQueueOptions<K>) {
@@ -166,7 +166,7 @@ export class WorkQueue<K> {
   }
 
   #newEntry(key: K, priority: number): Entry<K> {
-    const entry: Entry<K> = { key, state: "waiting", priority, readyAt: Infinity, turn: 0 };
+    const entry: Entry<K> = { key, state: "waiting", priority, readyAt: Infinity, order: 0 };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -186,7 +186,7 @@ export class WorkQueue<K> {
 
   #enqueue(entry: Entry<K>): void {
     entry.state = "ready";
-    entry.turn = this.#turn++;
+    entry.order = this.#order++;
     this.#ready.push(entry);
     const getter = this.#getters.shift();
     const first = getter && this.#ready.pop();

@@ -4,7 +4,7 @@ import { isNamespaceName, parseRef } from "../../text/names.ts";
 import { OLD_TOOLS, RETIRED_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
 import { OLD_TOOL } from "../oldtools/old-tools.ts";
 import type { Program } from "../../run/program-context.ts";
-import { lastText, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { lastText, texts, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
 import { contradiction } from "../../inspect/cluster/cluster-context.ts";
 
 export type MigrateOptions = {
@@ -24,19 +24,19 @@ export type MigrateOptions = {
 /** Before the place of a ConfigMap. */
 const CONFIG_MAP = /^configmap\/(?=.*\/)/i;
 
-export function readOptions(given: Given): MigrateOptions {
-  const from = lastText(given, "from");
+export function readOptions(args: Args): MigrateOptions {
+  const from = lastText(args, "from");
   const name = [...OLD_TOOLS, ...RETIRED_TOOLS].find((one) => one === from);
   if (!name)
     throw new UsageError(
       `--from: ${from === undefined ? "is missing" : `"${from}" is unknown`}: expected one of ${OLD_TOOLS.join(", ")}`,
     );
-  const is = (flag: string): boolean => given[flag] === true;
-  const newSourcesIn = lastText(given, "new-sources-in");
+  const is = (flag: string): boolean => args[flag] === true;
+  const newSourcesIn = lastText(args, "new-sources-in");
   if (newSourcesIn !== undefined && !isNamespaceName(newSourcesIn)) {
     throw new UsageError(`--new-sources-in: "${newSourcesIn}" is not the name of a namespace`);
   }
-  const drifted = texts(given, "adopt-drifted")
+  const drifted = texts(args, "adopt-drifted")
     .flatMap((text) => text.split(","))
     .map((text) => text.replace(CONFIG_MAP, "configmap/"));
   const odd = drifted.find((place) => !parseRef(place.replace(CONFIG_MAP, "")));
@@ -56,7 +56,7 @@ export function readOptions(given: Given): MigrateOptions {
     althoughRunning: is("although-running"),
     adoptDrifted: new Set(drifted),
     byList: is("by-list"),
-    oldArgs: lastText(given, "old-args"),
+    oldArgs: lastText(args, "old-args"),
     newSourcesIn,
   };
 }

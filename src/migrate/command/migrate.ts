@@ -35,7 +35,7 @@ import { systemClock } from "../../kube/time/clock.ts";
 import {
   readKubectlFlags,
   texts,
-  type Given,
+  type Args,
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
@@ -54,18 +54,18 @@ import {
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
 
-export async function migrate(given: Given, program: Program): Promise<number> {
-  const flags = readKubectlFlags(given, program.env);
-  const options = readOptions(given);
+export async function migrate(args: Args, program: Program): Promise<number> {
+  const flags = readKubectlFlags(args, program.env);
+  const options = readOptions(args);
   if (flags.selector) throw new UsageError("--selector: a move is of everything that a tool left");
-  const files = texts(given, "filename");
-  if (files.length > 0) return migrateFiles(given, options, flags, files, program);
+  const files = texts(args, "filename");
+  if (files.length > 0) return migrateFiles(args, options, flags, files, program);
   if (flags.namespace !== undefined) {
     throw new UsageError(
       "--namespace: a move is of a whole cluster; with -f it is where objects are that name none",
     );
   }
-  return withClusterContext(flags, planningFlags(given), program, async (context) => {
+  return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const { planning, where } = context;
     if (options.write && !options.cleanup) refuseBroadcast(options, context);
     const first = await readMigration(options, context, program);
@@ -164,10 +164,10 @@ function presentOf(
   { own, config, theirs }: PlanningSettings,
   installed: Installed["kind"],
 ): readonly string[] | undefined {
-  const given = own.includes("source-namespaces") ? config.sourceNamespaces : [];
-  if (theirs) return [...new Set([...theirs.sourceNamespaces, ...given])];
+  const namespaces = own.includes("source-namespaces") ? config.sourceNamespaces : [];
+  if (theirs) return [...new Set([...theirs.sourceNamespaces, ...namespaces])];
   const isHidden = installed === "several" || installed === "unknown";
-  return isHidden && given.length === 0 ? undefined : given;
+  return isHidden && namespaces.length === 0 ? undefined : namespaces;
 }
 
 function listOf(
@@ -180,7 +180,7 @@ function listOf(
 }
 
 async function migrateFiles(
-  given: Given,
+  args: Args,
   options: MigrateOptions,
   flags: KubectlFlags,
   files: readonly string[],
@@ -190,8 +190,8 @@ async function migrateFiles(
   if (options.write && files.includes("-")) {
     throw contradiction("-f -", "--write", "there is no file to write to");
   }
-  const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
-  const recursive = given["recursive"] === true;
+  const planning = readPlanningSettings(planningFlags(args), program, { kind: "unasked" });
+  const recursive = args["recursive"] === true;
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
   const { objects: found, problems: faults } = usableObjects(

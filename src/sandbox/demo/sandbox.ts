@@ -24,7 +24,7 @@ import { refText } from "../../text/names.ts";
 import { whatToTry } from "./what-to-try.ts";
 import type { Action } from "../../controller/model/actions.ts";
 
-type Given = {
+type SandboxArgs = {
   readonly once: boolean;
   readonly port: number;
   /** Only the API. */
@@ -50,21 +50,21 @@ const DONE: Readonly<Record<Action["kind"], string>> = {
   confirm: "asked   ",
 };
 
-export async function sandbox(given: Given, program: Program): Promise<number> {
+export async function sandbox(args: SandboxArgs, program: Program): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-sandbox-"));
   try {
     const kubeconfig = join(folder, "kubeconfig");
-    const config = configOf(kubeconfig, given.flags);
+    const config = configOf(kubeconfig, args.flags);
     // Invalid globs are reported before anything starts.
     readPlannerSettings(config);
-    return await inSandbox(kubeconfig, config, given, program);
+    return await inSandbox(kubeconfig, config, args, program);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function configOf(kubeconfig: string, flags: FlagValues): Config {
-  const given: FlagValues = {
+  const args: FlagValues = {
     "http-address": "127.0.0.1:0",
     "status-address": "127.0.0.1:0",
     "log-level": "warn",
@@ -73,20 +73,20 @@ function configOf(kubeconfig: string, flags: FlagValues): Config {
     kubeconfig,
     "leader-elect": false,
   };
-  return readConfig(given, { env: {}, clusterNamespace: undefined, terminal: false });
+  return readConfig(args, { env: {}, clusterNamespace: undefined, terminal: false });
 }
 
 async function inSandbox(
   kubeconfig: string,
   config: Config,
-  given: Given,
+  args: SandboxArgs,
   program: Program,
 ): Promise<number> {
   const { stdout } = program;
-  const api = await startSandbox({ port: given.port, shallowKinds: true });
+  const api = await startSandbox({ port: args.port, shallowKinds: true });
   writeFileSync(kubeconfig, api.kubeconfig(), { mode: 0o600 });
   const where = `in-memory Kubernetes API on ${api.url}, kubeconfig ${kubeconfig}\n`;
-  if (given.empty) {
+  if (args.empty) {
     stdout.write(where);
     await aborted(program.signal);
     await api.stop();
@@ -98,8 +98,8 @@ async function inSandbox(
     stdout.write(where);
     stdout.write(HOW_TO_CALL);
     stdout.write(await loadExample(client));
-    await installController(client, given.flags);
-    return await demonstrate(given, config, kubeConfig, client, program);
+    await installController(client, args.flags);
+    return await demonstrate(args, config, kubeConfig, client, program);
   } finally {
     await client.close();
     await api.stop();
@@ -108,7 +108,7 @@ async function inSandbox(
 
 /** Runs the controller until it has converged (`once`) or until a signal. */
 async function demonstrate(
-  { once, flags }: Given,
+  { once, flags }: SandboxArgs,
   config: Config,
   kubeConfig: ReturnType<typeof loadKubeConfig>,
   client: ApiClient,

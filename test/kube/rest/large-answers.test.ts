@@ -66,7 +66,7 @@ test("a large answer that is given up leaves its place to another (B8)", async (
 test("whoever waits for a turn gets it in order, and a turn is released once (B8)", () => {
   const answers = new LargeAnswers();
   const begun: number[] = [];
-  const turns = Array.from({ length: 5 }, () => answers.turn());
+  const turns = Array.from({ length: 5 }, () => answers.slot());
   const taken = turns.map((turn, at) => turn.take(() => begun.push(at)));
   assert.deepEqual(taken, [true, true, false, false, false]);
   turns[2]?.release();
@@ -78,7 +78,7 @@ test("whoever waits for a turn gets it in order, and a turn is released once (B8
   assert.deepEqual(begun, [3, 4]);
   turns[4]?.release();
   assert.equal(
-    answers.turn().take(() => {}),
+    answers.slot().take(() => {}),
     true,
   );
 });
