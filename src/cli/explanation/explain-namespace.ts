@@ -25,7 +25,7 @@ import {
   annotateNamespace,
   editNamespace,
   labelNamespace,
-  sourceWord,
+  annotateSource,
   withEntry,
 } from "./what-to-type.ts";
 
@@ -80,7 +80,7 @@ export function allowAnswers(
 ): readonly RuleAnswer[] {
   const { allow } = source.rule;
   if (allow) return matchAnswers(source, allow, namespace, "allow", "allow-selector");
-  const change = sourceWord(source, "allow", name);
+  const change = annotateSource(source, "allow", name);
   const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
   return [failing(rule, "the source carries neither", change)];
 }
@@ -104,12 +104,12 @@ function matchAnswers(
   source: SourceObject,
   match: NamespaceMatch,
   namespace: Namespace,
-  globWord: AnnotationName,
-  selectorWord: AnnotationName,
+  globAnnotation: AnnotationName,
+  selectorAnnotation: AnnotationName,
 ): readonly RuleAnswer[] {
   const { globs, selector, any } = match;
-  const byName = globs && nameAnswer(source, globs, namespace, globWord);
-  const byLabels = selector && labelAnswer(selector, namespace, selectorWord);
+  const byName = globs && nameAnswer(source, globs, namespace, globAnnotation);
+  const byLabels = selector && labelAnswer(selector, namespace, selectorAnnotation);
   if (any && globs && byName && byLabels) {
     const rule = `${byName.rule}, or ${byLabels.rule}`;
     if (covers(match, namespace)) return [{ ...(byName.holds ? byName : byLabels), rule }];
@@ -124,25 +124,25 @@ function nameAnswer(
   source: SourceObject,
   globs: GlobList,
   { name }: Namespace,
-  word: AnnotationName,
+  annotation: AnnotationName,
 ): RuleAnswer {
-  const key = annotationKey(word);
+  const key = annotationKey(annotation);
   const rule = `${key} names it`;
   if (globs.matches(name)) return holding(rule, `it matches ${key}: ${globs.text}`);
   if (!globs.excludes(name)) {
-    const change = withEntry(source, word, globs.text, name);
+    const change = withEntry(source, annotation, globs.text, name);
     return failing(rule, `it does not match ${key}: ${globs.text}`, change);
   }
-  const change = `take the ! entry off: ${sourceWord(source, word, "NAMESPACES")}`;
+  const change = `take the ! entry off: ${annotateSource(source, annotation, "NAMESPACES")}`;
   return failing(rule, `a ! entry of ${key} excludes it: ${globs.text}`, change);
 }
 
 function labelAnswer(
   selector: Selector,
   { name, labels }: Namespace,
-  word: AnnotationName,
+  annotation: AnnotationName,
 ): RuleAnswer {
-  const key = annotationKey(word);
+  const key = annotationKey(annotation);
   return ruleAnswer(`${key} selects it`, selector.matches(labels), {
     yes: `its labels match ${key}: ${selector.text}`,
     no: `its labels do not match ${key}: ${selector.text}`,

@@ -26,7 +26,13 @@ import {
 } from "../../controller/annotations/vocabulary.ts";
 import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
-import { annotateKey, annotateObject, kubectlOn, kubectlWord, sourceWord } from "./what-to-type.ts";
+import {
+  annotateKey,
+  annotateObject,
+  kubectlOn,
+  kubectlWord,
+  annotateSource,
+} from "./what-to-type.ts";
 
 export const NOT_PAUSED = "the source is not paused";
 const ASKS = "it asks for copies";
@@ -176,7 +182,7 @@ function pushes(source: SourceObject): readonly RuleAnswer[] {
   const asks = ruleAnswer(ASKS, to !== undefined, {
     yes: matchText(to, "to", "to-selector"),
     no: source.ignored ? ignoredText(source.kind, source.ignored) : NEITHER,
-    change: sourceWord(source, "to", "NAMESPACES"),
+    change: annotateSource(source, "to", "NAMESPACES"),
   });
   return [asks, goes(source)];
 }
@@ -197,7 +203,7 @@ function goes(source: SourceObject): RuleAnswer {
   return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
     yes: "ok, not paused",
     no: `${annotationKey("paused")} is true: its copies stay as they are`,
-    change: sourceWord(source, "paused", undefined),
+    change: annotateSource(source, "paused", undefined),
   });
 }
 
@@ -221,13 +227,13 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
 
 function matchText(
   match: NamespaceMatch | undefined,
-  globWord: AnnotationName,
-  selectorWord: AnnotationName,
+  globAnnotation: AnnotationName,
+  selectorAnnotation: AnnotationName,
 ): string {
   const { globs, selector, any = false } = match ?? {};
   return [
-    globs && `${annotationKey(globWord)}: ${globs.text}`,
-    selector && `${annotationKey(selectorWord)}: ${selector.text}`,
+    globs && `${annotationKey(globAnnotation)}: ${globs.text}`,
+    selector && `${annotationKey(selectorAnnotation)}: ${selector.text}`,
   ]
     .filter((text) => text !== undefined)
     .join(any ? ", or " : ", ");

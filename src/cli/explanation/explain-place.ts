@@ -29,7 +29,7 @@ import {
 import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
 import { verdictAnswer, type Found } from "./explain-verdict.ts";
 import type { PlanRows } from "./plan-rows.ts";
-import { sourceWord } from "./what-to-type.ts";
+import { annotateSource } from "./what-to-type.ts";
 
 type Asked = Pick<Found, "place" | "source" | "present" | "row" | "pulling"> & {
   /** About the source. */
@@ -191,7 +191,7 @@ function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
   return ruleAnswer("its copies have this name", copyName === place.name, {
     yes: `they are called ${copyName}`,
     no: `its copies are now called ${copyName} and no longer ${place.name}`,
-    change: sourceWord(source, "name", place.name),
+    change: annotateSource(source, "name", place.name),
   });
 }
 

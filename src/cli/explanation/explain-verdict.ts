@@ -17,7 +17,7 @@ import {
   annotateObject,
   kubectlOn,
   showManagers,
-  sourceWord,
+  annotateSource,
   touchObject,
 } from "./what-to-type.ts";
 
@@ -78,7 +78,7 @@ function changeOf(found: Found): string | undefined {
         ? "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit"
         : undefined;
     case "paused":
-      return sourceWord({ ...source, kind, entry: found.entry }, "paused", undefined);
+      return annotateSource({ ...source, kind, entry: found.entry }, "paused", undefined);
     case "frozen":
       if (present?.role === "copy" && present.template.unknownMark !== undefined)
         return `run the newer version, or let it be made anew: ${kubectlOn("delete", kind, present)}`;
@@ -99,7 +99,7 @@ function changeOf(found: Found): string | undefined {
 
 function changeOfConflict({ kind, entry, place, source, present, row }: Found): string | undefined {
   if (row?.pulling === true) return undefined;
-  const other = `another name for its copies: ${sourceWord({ ...source, kind, entry }, "name", "NAME")}`;
+  const other = `another name for its copies: ${annotateSource({ ...source, kind, entry }, "name", "NAME")}`;
   if (row?.winner) return other;
   if (present?.role === "source" || present?.role === "pull") return other;
   if (present?.role !== "unmanaged") return undefined;

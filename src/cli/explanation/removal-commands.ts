@@ -15,11 +15,11 @@ export const LONGEST_COMMAND = 32_768;
 const MOST_PLACES = 500;
 
 /** Values by annotation without its prefix. Undefined removes the annotation. */
-export type Words = Readonly<Partial<Record<AnnotationName, string | undefined>>>;
+export type AnnotationChanges = Readonly<Partial<Record<AnnotationName, string | undefined>>>;
 
-export function annotateAll(kind: ObjectKind, object: Ref, words: Words): string {
-  const assignments = Object.entries(words).map(([word, value]) => {
-    const key = annotationKey(word as AnnotationName);
+export function annotateAll(kind: ObjectKind, object: Ref, changes: AnnotationChanges): string {
+  const assignments = Object.entries(changes).map(([annotation, value]) => {
+    const key = annotationKey(annotation as AnnotationName);
     return value === undefined ? `${key}-` : shellWord(`${key}=${value}`);
   });
   return `${kubectlOn("annotate", kind, object)} --overwrite ${assignments.join(" ")}`;
@@ -32,10 +32,10 @@ export function patchList({ namespace, name }: Ref, key: string, text: string): 
 }
 
 /** The source that kubectl creates from a copy: the source's name, without any mark. */
-function templateOf(kind: ObjectKind, source: Ref, words: Words): string {
+function templateOf(kind: ObjectKind, source: Ref, changes: AnnotationChanges): string {
   const annotations = Object.fromEntries(
-    Object.entries(words).flatMap(([word, value]) =>
-      value === undefined ? [] : [[annotationKey(word as AnnotationName), value]],
+    Object.entries(changes).flatMap(([annotation, value]) =>
+      value === undefined ? [] : [[annotationKey(annotation as AnnotationName), value]],
     ),
   );
   const { namespace, name } = source;
@@ -64,7 +64,7 @@ export function recreateSource(
   kind: ObjectKind,
   source: Ref,
   copy: Ref,
-  words: Words,
+  changes: AnnotationChanges,
   home: Home,
 ): string {
   const { namespace } = source;
@@ -73,7 +73,7 @@ export function recreateSource(
     absent: `kubectl create namespace ${namespace} && `,
     terminating: `kubectl wait --for=delete namespace/${namespace} --timeout=10m && kubectl create namespace ${namespace} && `,
   }[home];
-  const template = shellWord(templateOf(kind, source, words));
+  const template = shellWord(templateOf(kind, source, changes));
   return `${first}${kubectlOn("get", kind, copy)} -o go-template=${template} | kubectl create -f -`;
 }
 

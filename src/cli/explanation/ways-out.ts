@@ -22,7 +22,7 @@ import {
   removeNow,
   unnamed,
   type Home,
-  type Words,
+  type AnnotationChanges,
 } from "./removal-commands.ts";
 
 export type WaysOut = {
@@ -136,22 +136,22 @@ function keptBy(question: Question): readonly string[] | string {
   const decides = listed === undefined || known !== undefined;
   const rule = object?.role === "source" && decides ? object : undefined;
   // An entry for an object that does not exist is not known to be wrong.
-  const words = exists || known === undefined ? wordsFor(question, rule) : {};
-  if (words === undefined) return [];
+  const changes = exists || known === undefined ? annotationsFor(question, rule) : {};
+  if (changes === undefined) return [];
   const commands: string[] = [];
   if (!exists) {
     const home = homeOf(clusterState.namespaces.get(source.namespace));
-    const own = listed ? {} : words;
+    const own = listed ? {} : changes;
     commands.push(recreateSource(clusterState.kind, source, copy, own, home));
   }
   if (listed) {
     const free = known !== undefined || entry.get(listed.key) === undefined;
     const key = free ? listed.key : `${source.namespace}.${source.name}`.slice(0, LONGEST_KEY);
     const { kind } = clusterState;
-    const text = entryText({ kind, ...bare(source) }, words, free ? listed.text : "");
-    if (Object.keys(words).length > 0 && text !== undefined)
+    const text = entryText({ kind, ...bare(source) }, changes, free ? listed.text : "");
+    if (Object.keys(changes).length > 0 && text !== undefined)
       commands.push(patchList(entry.ref, key, text));
-  } else if (exists) commands.push(annotateAll(clusterState.kind, source, words));
+  } else if (exists) commands.push(annotateAll(clusterState.kind, source, changes));
   return commands;
 }
 
@@ -167,23 +167,23 @@ function homeOf(namespace: Namespace | undefined): Home {
 }
 
 /** Undefined when it already wants all of them and another rule is the cause. */
-function wordsFor(
+function annotationsFor(
   { clusterState, source, copies, copy }: Question,
   rule: SourceObject | undefined,
 ) {
   const names = copies.map(({ namespace }) => namespace);
   const to = rule?.rule.to;
   const copyName = rule?.rule.copyName ?? source.name;
-  const renamed = copyName === copy.name ? {} : nameWord(source, copy.name);
+  const renamed = copyName === copy.name ? {} : nameAnnotation(source, copy.name);
   const unwanted = to === undefined || !names.every((name) => isCovered(clusterState, to, name));
-  const wanted = unwanted ? namesWords(clusterState, to, names) : {};
+  const wanted = unwanted ? namesAnnotations(clusterState, to, names) : {};
   const keeps =
     rule === undefined && copy.template.onDelete === "keep" ? { "on-delete": "keep" } : {};
-  const words: Words = { ...wanted, ...renamed, ...keeps };
-  return Object.keys(words).length > 0 ? words : undefined;
+  const changes: AnnotationChanges = { ...wanted, ...renamed, ...keeps };
+  return Object.keys(changes).length > 0 ? changes : undefined;
 }
 
-function nameWord(source: Ref, name: string): Words {
+function nameAnnotation(source: Ref, name: string): AnnotationChanges {
   return { name: name === source.name ? undefined : name };
 }
 
@@ -196,11 +196,11 @@ function isCovered(clusterState: ClusterState, match: NamespaceMatch, name: stri
  * `to` with these names added. Where that cannot match them all, a list of names: these and all that `to`
  * matches now.
  */
-function namesWords(
+function namesAnnotations(
   clusterState: ClusterState,
   to: NamespaceMatch | undefined,
   names: readonly string[],
-): Words {
+): AnnotationChanges {
   if (to === undefined) return { to: names.join() };
   const { globs, selector } = to;
   if (selector === undefined && globs !== undefined) {

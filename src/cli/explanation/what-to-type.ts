@@ -27,10 +27,10 @@ export function kubectlOn(
 export function annotateObject(
   kind: ObjectKind,
   object: Ref,
-  word: AnnotationName,
+  annotation: AnnotationName,
   value: string | undefined,
 ): string {
-  return annotateKey(kind, object, annotationKey(word), value);
+  return annotateKey(kind, object, annotationKey(annotation), value);
 }
 
 /** `key` may be any key that a user wrote. */
@@ -43,8 +43,8 @@ export function annotateKey(
   return `${kubectlOn("annotate", kind, object)} ${assignment(key, value)}`;
 }
 
-export function annotateNamespace(name: string, word: AnnotationName, value: string): string {
-  return `kubectl annotate namespace ${name} ${assignment(annotationKey(word), value)}`;
+export function annotateNamespace(name: string, annotation: AnnotationName, value: string): string {
+  return `kubectl annotate namespace ${name} ${assignment(annotationKey(annotation), value)}`;
 }
 
 function assignment(key: string, value: string | undefined): string {
@@ -73,25 +73,25 @@ export function labelNamespace(name: string, labels: readonly string[]): string 
 const LONGEST_VALUE = 200;
 
 /** An annotation of a source, either its own or from the source list entry that makes it a source. */
-export function sourceWord(
+export function annotateSource(
   source: Ref & { readonly kind: ObjectKind; readonly entry: { readonly key: string } | undefined },
-  word: AnnotationName,
+  annotation: AnnotationName,
   value: string | undefined,
 ): string {
-  if (!source.entry) return annotateObject(source.kind, source, word, value);
-  const what = value === undefined ? `take ${word} off` : `say ${word}: ${value}`;
+  if (!source.entry) return annotateObject(source.kind, source, annotation, value);
+  const what = value === undefined ? `take ${annotation} off` : `say ${annotation}: ${value}`;
   return `${what}, in entry ${source.entry.key} of the source list`;
 }
 
 /** The command that adds one entry to the list. For a long list, the place to edit. */
 export function withEntry(
-  source: Parameters<typeof sourceWord>[0],
-  word: AnnotationName,
+  source: Parameters<typeof annotateSource>[0],
+  annotation: AnnotationName,
   list: string,
   entry: string,
 ): string {
-  if (list.length <= LONGEST_VALUE) return sourceWord(source, word, `${list},${entry}`);
+  if (list.length <= LONGEST_VALUE) return annotateSource(source, annotation, `${list},${entry}`);
   if (source.entry)
-    return `add ${entry} to ${word}, in entry ${source.entry.key} of the source list`;
-  return `add ${entry} to ${annotationKey(word)}: ${kubectlOn("edit", source.kind, source)}`;
+    return `add ${entry} to ${annotation}, in entry ${source.entry.key} of the source list`;
+  return `add ${entry} to ${annotationKey(annotation)}: ${kubectlOn("edit", source.kind, source)}`;
 }

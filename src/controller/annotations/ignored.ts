@@ -34,28 +34,28 @@ export type IgnoredReason = (typeof IGNORED_REASONS)[number];
 export type Ignored = {
   readonly reason: Exclude<IgnoredReason, "accept" | "flag">;
   /** The first annotation that has no effect, or undefined: an unknown key. */
-  readonly word: AnnotationName | undefined;
+  readonly annotation: AnnotationName | undefined;
 };
 
 const fixed = new Map<string, Ignored>();
 
-function ignored(reason: Ignored["reason"], word: AnnotationName | undefined): Ignored {
-  const key = `${reason} ${word ?? ""}`;
-  const known = fixed.get(key) ?? { reason, word };
+function ignored(reason: Ignored["reason"], annotation: AnnotationName | undefined): Ignored {
+  const key = `${reason} ${annotation ?? ""}`;
+  const known = fixed.get(key) ?? { reason, annotation };
   fixed.set(key, known);
   return known;
 }
 
 function firstOf(
   annotations: StringMap,
-  counts: (word: AnnotationName) => boolean,
+  counts: (name: AnnotationName) => boolean,
 ): AnnotationName | undefined {
   return ANNOTATION_NAMES.find(
-    (word) => counts(word) && Object.hasOwn(annotations, annotationKey(word)),
+    (name) => counts(name) && Object.hasOwn(annotations, annotationKey(name)),
   );
 }
 
-const isOnSource = (word: AnnotationName): boolean => SOURCE_ANNOTATIONS.includes(word);
+const isOnSource = (name: AnnotationName): boolean => SOURCE_ANNOTATIONS.includes(name);
 
 /** For a Secret of a source namespace that asks for nothing. */
 export function ignoredOnSource(annotations: StringMap): Ignored {
@@ -64,19 +64,19 @@ export function ignoredOnSource(annotations: StringMap): Ignored {
 
 /** What has an effect on a source alone, except `to` and the like: they refuse a pulling Secret. */
 export function ignoredOnPull(annotations: StringMap): Ignored | undefined {
-  const word = firstOf(
+  const found = firstOf(
     annotations,
     (each) =>
       isOnSource(each) &&
       !PULL_ANNOTATIONS.includes(each) &&
       !REFUSED_ON_PULL.some((refused) => refused === each),
   );
-  return word && ignored("pull", word);
+  return found && ignored("pull", found);
 }
 
 export function ignoredOnCopy(annotations: StringMap): Ignored | undefined {
-  const word = firstOf(annotations, (each) => !isMark(each) && each !== "on-delete");
-  return word && ignored("copy", word);
+  const found = firstOf(annotations, (each) => !isMark(each) && each !== "on-delete");
+  return found && ignored("copy", found);
 }
 
 /** For a Secret with no other role. `adoptable`: its `adopt` names a source. */
@@ -85,8 +85,8 @@ export function ignoredOnUnmanaged(
   adoptable: boolean,
 ): Ignored | undefined {
   if (!Object.keys(annotations).some((key) => key.startsWith(PREFIX))) return undefined;
-  const word = firstOf(annotations, (each) => isOnSource(each));
-  if (word) return ignored("namespace", word);
+  const found = firstOf(annotations, (each) => isOnSource(each));
+  if (found) return ignored("namespace", found);
   if (!adoptable && Object.hasOwn(annotations, annotationKey("adopt")))
     return ignored("adopt", "adopt");
   const other = firstOf(annotations, (each) => each === "accept");
@@ -97,8 +97,8 @@ export function ignoredOnUnmanaged(
 }
 
 /** For the owner of an object of this kind: what has no effect, why, and what would. */
-export function ignoredText(kind: string, { reason, word }: Ignored): string {
-  const what = word ? annotationKey(word) : `a key under ${PREFIX} that means nothing`;
+export function ignoredText(kind: string, { reason, annotation }: Ignored): string {
+  const what = annotation ? annotationKey(annotation) : `a key under ${PREFIX} that means nothing`;
   return `${what} has no effect ${WHY[reason].replaceAll("KIND", kind)}`;
 }
 

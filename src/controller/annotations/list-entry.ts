@@ -46,16 +46,16 @@ export type ListTerms = {
 
 const FORM = "a YAML mapping, such as secret: NAMESPACE/NAME and a line with to:";
 
-/** The word of an entry for an object of each kind. */
-export const OBJECT_WORDS: Readonly<Record<string, ListedKind>> = {
+/** The field of an entry for an object of each kind. */
+export const OBJECT_FIELDS: Readonly<Record<string, ListedKind>> = {
   secret: "Secret",
   configMap: "ConfigMap",
 };
-const LIST_WORDS: ReadonlySet<string> = new Set(LIST_ANNOTATIONS);
-const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
-const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
+const LIST_FIELDS: ReadonlySet<string> = new Set(LIST_ANNOTATIONS);
+const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_FIELDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
+const ASKING_FIELDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
-const NO_WORDS: SourceText = parseSource({}, "");
+const NO_ANNOTATIONS: SourceText = parseSource({}, "");
 
 /** Yields once, between reading the YAML and its fields. */
 export function* parseEntry(
@@ -72,19 +72,19 @@ export function* parseEntry(
   const problems: Problem[] = [];
   const annotations: Record<string, string> = {};
   const objects: ListedObject[] = [];
-  for (const [word, value] of mapping) {
-    const field = read(word, value, terms);
-    if ("expected" in field) problems.push(problemOf(key, field.word, field));
-    else if ("kind" in field) objects.push(field);
-    else annotations[annotationKey(field.word)] = field.text;
+  for (const [field, value] of mapping) {
+    const found = read(field, value, terms);
+    if ("expected" in found) problems.push(problemOf(key, found.field, found));
+    else if ("kind" in found) objects.push(found);
+    else annotations[annotationKey(found.field)] = found.text;
   }
   const [object] = objects;
   if (mapping.has("secret") === mapping.has("configMap")) {
     const { fault } = invalid(objects.map(refText).join(" "), "one of secret, configMap");
     problems.push(problemOf(key, "", fault));
   }
-  if (!ASKING_WORDS.some((word) => mapping.has(word))) {
-    const { fault } = invalid("", `one of ${ASKING_WORDS.join(", ")}`);
+  if (!ASKING_FIELDS.some((field) => mapping.has(field))) {
+    const { fault } = invalid("", `one of ${ASKING_FIELDS.join(", ")}`);
     problems.push(problemOf(key, "", fault));
   }
   const only = objects.length === 1 ? object : undefined;
@@ -101,60 +101,60 @@ export function refused(
   { key, text, list, object }: Omit<ListEntry, "source" | "problems">,
   problems: readonly Problem[],
 ): ListEntry {
-  return { key, text, list, object, source: NO_WORDS, problems };
+  return { key, text, list, object, source: NO_ANNOTATIONS, problems };
 }
 
-/** `word`: the field of the entry that is at fault, or "" where it is the entry itself. */
-export function problemOf(key: string, word: string, { part, expected }: Invalid): Problem {
-  return { annotation: entryWord(key, word), part, expected };
+/** `field`: the field of the entry that is at fault, or "" where it is the entry itself. */
+export function problemOf(key: string, field: string, { part, expected }: Invalid): Problem {
+  return { annotation: fieldText(key, field), part, expected };
 }
 
 /** The fields of an entry as text, each on its own line, or undefined if this text is no entry. */
 export function entryText(
   object: ListedObject,
-  words: Readonly<Record<string, string | undefined>>,
+  fields: Readonly<Record<string, string | undefined>>,
   before = "",
 ): string | undefined {
   const mapping = before === "" ? ok(new Map<unknown, unknown>()) : parseMapping(before, FORM);
   if (!mapping.ok) return undefined;
-  const field = Object.entries(OBJECT_WORDS).find(([, kind]) => kind === object.kind)?.[0] ?? "";
+  const field = Object.entries(OBJECT_FIELDS).find(([, kind]) => kind === object.kind)?.[0] ?? "";
   const all = new Map<unknown, unknown>([[field, refText(object)], ...mapping.value]);
-  for (const [word, value] of Object.entries(words))
-    if (value === undefined) all.delete(word);
-    else all.set(word, value);
-  return Array.from(all, ([word, value]) => `${String(word)}: ${JSON.stringify(value)}\n`).join("");
+  for (const [name, value] of Object.entries(fields))
+    if (value === undefined) all.delete(name);
+    else all.set(name, value);
+  return Array.from(all, ([name, value]) => `${String(name)}: ${JSON.stringify(value)}\n`).join("");
 }
 
-function entryWord(key: string, word: string): string {
-  return word === "" ? `entry ${key}` : `entry ${key}: ${word}`;
+function fieldText(key: string, field: string): string {
+  return field === "" ? `entry ${key}` : `entry ${key}: ${field}`;
 }
 
 /** The fault of an annotation, reported as that of an entry's field. */
 export function entryProblem(key: string, { annotation, part, expected }: Problem): Problem {
-  const word = annotation.startsWith(PREFIX) ? annotation.slice(PREFIX.length) : annotation;
+  const field = annotation.startsWith(PREFIX) ? annotation.slice(PREFIX.length) : annotation;
   const inEntry = expected.replaceAll("no such annotation", "no such field").replaceAll(PREFIX, "");
-  return { annotation: entryWord(key, word), part, expected: inEntry };
+  return { annotation: fieldText(key, field), part, expected: inEntry };
 }
 
 type ReadField =
   | ListedObject
-  | { readonly word: (typeof SOURCE_ANNOTATIONS)[number]; readonly text: string }
-  | (Invalid & { readonly word: string });
+  | { readonly field: (typeof SOURCE_ANNOTATIONS)[number]; readonly text: string }
+  | (Invalid & { readonly field: string });
 
 function read(key: unknown, value: unknown, terms: ListTerms): ReadField {
-  const word = typeof key === "string" ? key : "";
+  const field = typeof key === "string" ? key : "";
   const fault = (part: string, expected: string): ReadField => ({
-    word: known(word) ? word : "",
+    field: known(field) ? field : "",
     ...invalid(part, expected).fault,
   });
-  if (!known(word)) return fault(word, ONE_OF_THESE);
-  const text = textOf(value, LIST_WORDS.has(word));
+  if (!known(field)) return fault(field, ONE_OF_THESE);
+  const text = textOf(value, LIST_FIELDS.has(field));
   if (text === undefined) {
-    return fault("", LIST_WORDS.has(word) ? "a text, or a list of texts" : "one text, no list");
+    return fault("", LIST_FIELDS.has(field) ? "a text, or a list of texts" : "one text, no list");
   }
-  const source = SOURCE_ANNOTATIONS.find((each) => each === word);
-  if (source) return { word: source, text };
-  const kind = OBJECT_WORDS[word] ?? "Secret";
+  const source = SOURCE_ANNOTATIONS.find((each) => each === field);
+  if (source) return { field: source, text };
+  const kind = OBJECT_FIELDS[field] ?? "Secret";
   const ref = parseRef(text.trim());
   if (!ref) return fault(text, `NAMESPACE/NAME of a ${kind}`);
   if (!terms.kinds.includes(kind)) {
@@ -173,8 +173,8 @@ function read(key: unknown, value: unknown, terms: ListTerms): ReadField {
   return { kind, ...ref };
 }
 
-function known(word: string): boolean {
-  return Object.hasOwn(OBJECT_WORDS, word) || SOURCE_ANNOTATIONS.some((each) => each === word);
+function known(field: string): boolean {
+  return Object.hasOwn(OBJECT_FIELDS, field) || SOURCE_ANNOTATIONS.some((each) => each === field);
 }
 
 function textOf(value: unknown, mayBeList: boolean): string | undefined {

@@ -53,9 +53,9 @@ export type PullText = {
   readonly problems: readonly Problem[];
 };
 
-/** Whether this object has any of the annotations `words`. */
-export function carries(annotations: Annotations, words: readonly AnnotationName[]): boolean {
-  return words.some((word) => Object.hasOwn(annotations, annotationKey(word)));
+/** Whether this object has any of the annotations `names`. */
+export function carries(annotations: Annotations, names: readonly AnnotationName[]): boolean {
+  return names.some((name) => Object.hasOwn(annotations, annotationKey(name)));
 }
 
 /** `name`: the source's own, which its copies bear unless it says otherwise. */
@@ -83,9 +83,9 @@ export function parsePull(annotations: Annotations): PullText {
   const from = reader.read("from", parseSourceRef);
   const keys = reader.read("keys", parseKeys) ?? ALL_KEYS;
   const onDelete = reader.read("on-delete", parseOnDelete) ?? "delete";
-  for (const word of REFUSED_ON_PULL) {
+  for (const name of REFUSED_ON_PULL) {
     reader.misplaced(
-      word,
+      name,
       `${NO_ANNOTATION}, or no ${annotationKey("from")}: a pulling Secret is no source`,
     );
   }
@@ -120,9 +120,9 @@ class Reader {
     this.#annotations = annotations;
   }
 
-  read<T>(word: AnnotationName, parse: (text: string) => Result<T>): T | undefined {
-    const annotation = annotationKey(word);
-    if (!this.#has(word)) return undefined;
+  read<T>(name: AnnotationName, parse: (text: string) => Result<T>): T | undefined {
+    const annotation = annotationKey(name);
+    if (!this.#has(name)) return undefined;
     const whole = this.#annotations[annotation] ?? "";
     const trimmed = whole.trim();
     const text = trimmed.length === whole.length ? whole : detached(trimmed);
@@ -146,20 +146,20 @@ class Reader {
 
   /** Without a pair of annotations `any` has no effect, and the annotation that it needs is missing. */
   needsPair(): void {
-    const paired = PAIRS.some((pair) => pair.every((word) => this.#has(word)));
+    const paired = PAIRS.some((pair) => pair.every((name) => this.#has(name)));
     if (paired) return;
     const annotation = annotationKey("match");
     const expected = `${PAIRS.map((pair) => pair.join(" and ")).join(", or ")} with it, or no match`;
     this.problems.push({ annotation, ...invalid("any", expected).fault });
   }
 
-  #has(word: AnnotationName): boolean {
-    return Object.hasOwn(this.#annotations, annotationKey(word));
+  #has(name: AnnotationName): boolean {
+    return Object.hasOwn(this.#annotations, annotationKey(name));
   }
 
-  misplaced(word: AnnotationName, expected: string): void {
-    const annotation = annotationKey(word);
-    if (!this.#has(word)) return;
+  misplaced(name: AnnotationName, expected: string): void {
+    const annotation = annotationKey(name);
+    if (!this.#has(name)) return;
     const { fault } = invalid(this.#annotations[annotation] ?? "", expected);
     this.problems.push({ annotation, ...fault });
   }

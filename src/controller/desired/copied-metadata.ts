@@ -29,17 +29,17 @@ export function metadataExcess(
   copyLabels: GlobList | undefined,
   copyAnnotations: GlobList | undefined,
   copyable: GlobList | undefined,
-): { readonly word: "copy-labels" | "copy-annotations"; readonly fault: Invalid } | undefined {
+): { readonly name: "copy-labels" | "copy-annotations"; readonly fault: Invalid } | undefined {
   const ofLabels =
     copyLabels &&
     (tooWide(labels, copyLabels) ??
       tooMuchToAsk(labels, copyLabels, copyable) ??
       recordExcess(labels, copyLabels, copyable));
-  if (ofLabels) return { word: "copy-labels", fault: ofLabels };
+  if (ofLabels) return { name: "copy-labels", fault: ofLabels };
   const fault =
     copyAnnotations &&
     (tooWide(annotations, copyAnnotations) ?? tooMuchToAsk(annotations, copyAnnotations, copyable));
-  return fault && { word: "copy-annotations", fault };
+  return fault && { name: "copy-annotations", fault };
 }
 
 // The administrator's globs cost as much as there are keys that they are asked of.

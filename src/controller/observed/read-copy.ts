@@ -88,7 +88,7 @@ export function readCopy(reading: ReadingObject, marks: Marks, context: ReadCont
   const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
   const changedBy = reading.changedBy();
-  const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""} ${changedBy ?? ""}`;
+  const rest = `${unknownMark ?? ""} ${ignored?.annotation ?? ""} ${changedBy ?? ""}`;
   const shared = context.share(`${template} ${marks.sourceVersion} ${rest}`, {
     source: { namespace: intern(namespace), name: intern(name) },
     sourceUid: intern(marks.sourceUid),

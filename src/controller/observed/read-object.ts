@@ -90,11 +90,11 @@ function reservedObject(given: Identity): UnmanagedObject {
   return { role: "unmanaged", ...given, adopt: undefined, ignored: undefined };
 }
 
-const SILENT = new Set([...MARKS, "adopt" satisfies AnnotationName].map((word) => PREFIX + word));
+const OTHERS = new Set([...MARKS, "adopt" satisfies AnnotationName].map((name) => PREFIX + name));
 
 // Carries anything under our prefix that is not a mark: a source, or one that meant to be.
 function hasOurAnnotations(annotations: Annotations): boolean {
-  return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !SILENT.has(key));
+  return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !OTHERS.has(key));
 }
 
 /**

@@ -62,7 +62,7 @@ export function readSource(
   const { copyLabels, copyAnnotations } = text;
   const copyable = copyableKeys(context.copyable, given.namespace, entry !== undefined);
   const wide = metadataExcess(labels, annotations, copyLabels, copyAnnotations, copyable);
-  if (wide) return refused(annotationKey(wide.word), wide.fault);
+  if (wide) return refused(annotationKey(wide.name), wide.fault);
   const own = { ...given, type, immutable, labels, annotations };
   const content = { ...own, entries: entries.value, entry };
   // Its copies have the same digests.
@@ -80,8 +80,8 @@ function isNotOfKeys({ annotation }: Problem): boolean {
 const ABSENT = "\u0000";
 
 function digestOfRule({ annotations }: ReadingObject, { digest, intern }: ReadContext): string {
-  const words = SOURCE_ANNOTATIONS.map((word) => annotations[annotationKey(word)] ?? ABSENT);
-  return intern(digest(words));
+  const texts = SOURCE_ANNOTATIONS.map((name) => annotations[annotationKey(name)] ?? ABSENT);
+  return intern(digest(texts));
 }
 
 /** The digest of what a source gives its copies, or undefined where it can give nothing. */

@@ -2,7 +2,7 @@
 // list is one ConfigMap, written by one request with the version that was read. Users edit it as well, so
 // their entries are never changed. A second entry for the same object would freeze all its copies. Both
 // cases are problems of that source.
-import { OBJECT_WORDS, type ListEntry } from "../../controller/annotations/list-entry.ts";
+import { OBJECT_FIELDS, type ListEntry } from "../../controller/annotations/list-entry.ts";
 import { type KindPlace, objectTitle } from "../oldtools/old-objects.ts";
 import {
   NO_ENTRIES,
@@ -67,8 +67,8 @@ export function entryFor(place: KindPlace, annotations: StringMap, list: Ref): L
   const lines = Object.entries(annotations).map(
     ([key, value]) => `${key.slice(PREFIX.length)}: ${JSON.stringify(value)}\n`,
   );
-  const word = Object.entries(OBJECT_WORDS).find(([, kind]) => kind === place.kind)?.[0];
-  const text = `${word}: ${refText(place)}\n${lines.join("")}`;
+  const field = Object.entries(OBJECT_FIELDS).find(([, kind]) => kind === place.kind)?.[0];
+  const text = `${field}: ${refText(place)}\n${lines.join("")}`;
   const suffix = place.kind === "Secret" ? "" : `_${place.kind}`;
   const key = `${place.namespace}.${place.name}`.slice(0, LONGEST_KEY - suffix.length) + suffix;
   const entry = sourceListOf({ [key]: text }, { list, kinds: OBJECT_KINDS }).get(key);

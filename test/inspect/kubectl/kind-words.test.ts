@@ -1,7 +1,7 @@
 // A kind has its facts in the table of kinds. Where another file repeats one, it is compared here.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OBJECT_WORDS } from "../../../src/controller/annotations/list-entry.ts";
+import { OBJECT_FIELDS } from "../../../src/controller/annotations/list-entry.ts";
 import { apiVersionOf } from "../../../src/text/names.ts";
 import { KINDS, OBJECT_KINDS } from "../../../src/controller/model/kinds.ts";
 import { kindOfResource, kindOfWord } from "../../../src/inspect/kubectl/kind-words.ts";
@@ -41,7 +41,7 @@ test("every kind can be an entry of the source list, and is read by a move", () 
     const list = { namespace: "b", name: "list" };
     const moved = entryFor({ kind, ...ref }, { "secretcast.io/to": "team-a" }, list);
     assert.deepEqual(moved.object, { kind, ...ref });
-    assert.ok(Object.values(OBJECT_WORDS).includes(kind));
+    assert.ok(Object.values(OBJECT_FIELDS).includes(kind));
     assert.equal(copiedKind(kind), kind);
     const apiVersion = apiVersionOf(KINDS[kind].resource);
     const object = { apiVersion, kind, metadata: { ...ref, uid: "1" } };

@@ -108,9 +108,9 @@ export function toldByController(asked: Asked): readonly string[] {
       const { problems } = parseSource(annotations, "asked");
       const texts = told(problems).map(problemText);
       if (texts.length > 0) return [texts.join("; ")];
-      const word = SOURCE_ANNOTATIONS.find((each) => isSet(asked, each));
-      if (!word || PAIRS.flat().some((each) => PREFIX + each in annotations)) return [];
-      return [ignoredText(kind.kind, { reason: "incomplete", word })];
+      const annotation = SOURCE_ANNOTATIONS.find((each) => isSet(asked, each));
+      if (!annotation || PAIRS.flat().some((each) => PREFIX + each in annotations)) return [];
+      return [ignoredText(kind.kind, { reason: "incomplete", annotation })];
     }
     case "unmanaged": {
       const kept = Object.entries(annotations).filter(
