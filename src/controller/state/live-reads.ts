@@ -1,8 +1,8 @@
-// Live reads before a removal or takeover, and their results. A removal
-// follows from what the cache shows of a source, a Namespace or the source list. It is made only after the
-// API server has shown that object, and only while the cache shows the same version or a newer one. The
-// planner judges the newer version itself, so that no user keeps a copy by changing an object all the
-// time. One result serves all places that follow from the object. Results that no sync uses are forgotten. No clock: `now` is milliseconds of a monotonic clock, `random` uniform in [0, 1).
+// Live reads before a removal or takeover, and their results. A removal follows from what the cache shows of a
+// source, a Namespace or the source list. It is made only after the API server has shown that object, and only
+// while the cache shows the same version or a newer one. The planner judges the newer version itself, so that no
+// user keeps a copy by changing an object all the time. One result serves all places that follow from the
+// object. Results that no sync uses are forgotten. `now` is ms of a monotonic clock, `random` uniform in [0, 1).
 import { roundRobin } from "../../kube/round-robin.ts";
 import { refText } from "../../text/names.ts";
 import { readBackoffMs } from "./backoff.ts";
@@ -84,9 +84,9 @@ export class LiveReads {
   }
 
   /**
-   * The reads that are due now, in at most `free` batches. Objects without a result come first: those that are
-   * read again and again do not keep them waiting. In each, namespaces take
-   * turns. All objects that were never seen take one turn together, because a user can make them up.
+   * The reads that are due now, in at most `free` batches. Objects without a result come first, so that those
+   * which are read again and again do not delay them. In both groups namespaces take turns. All objects that
+   * were never seen take one turn together, because a user can make them up.
    */
   batches(free: number): readonly (readonly LiveRead[])[] {
     const [first, again]: [LiveRead[], LiveRead[]] = [[], []];

@@ -36,8 +36,8 @@ export type FlagEntry = {
 };
 
 /**
- * What all kinds share: the guard against mass deletion, the live reads, since when writes
- * have been due, and what follows from namespaces and flags alone. Each key contains its kind.
+ * What all kinds share: the guard against mass deletion, the live reads, since when writes have been due, and
+ * what follows from namespaces and flags alone. Each key contains its kind.
  */
 export class SharedState {
   readonly liveReads = new LiveReads();

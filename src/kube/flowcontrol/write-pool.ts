@@ -1,9 +1,9 @@
 // A pool of writes between a plan and the API server, with a limit on the writes in flight. The others wait in
 // the plan's order, except those that wait for one of their own kind to end (writes-in-flight.ts). A newer plan
-// replaces the waiting writes while others are in flight. It must leave out the keys in flight. A write whose decision
-// was changed by an event after its plan was begun does not start. It waits for the next plan. If all waiting
-// writes are outdated, `outdated` requests one. A write in flight is notified of such an event, so that it
-// sends no further request. The 429s determine the limit in flight and when the next write starts
+// replaces the waiting writes while others are in flight. It must leave out the keys in flight. A write whose
+// decision was changed by an event after its plan was begun does not start. It waits for the next plan. If all
+// waiting writes are outdated, `outdated` requests one. A write in flight is notified of such an event, so that
+// it sends no further request. The 429s determine the limit in flight and when the next write starts
 // (write-pace.ts).
 import { WritesInFlight, type InFlight } from "./writes-in-flight.ts";
 import type { IsStillDecided, Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";

@@ -71,8 +71,8 @@ export class Reachability {
   }
 
   /**
-   * Resolves after `ms`, or as soon as `signal` aborts or, unless `ignoresRecovery`, an outage ends. Never rejects. True:
-   * woken by the end of an outage.
+   * Resolves after `ms`, or as soon as `signal` aborts or, unless `ignoresRecovery`, an outage ends. Never
+   * rejects. True: woken by the end of an outage.
    */
   sleep(ms: number, signal: AbortSignal, ignoresRecovery = false): Promise<boolean> {
     return this.#sleep(ms, signal, ignoresRecovery ? undefined : this.#listeners);
