@@ -1,7 +1,7 @@
 # The controller's image: Node, and the program with the code of its packages that it reaches in one
 # bundle: a thirtieth of the program beside its packages, and half of its CPU time until its first request.
 
-FROM node:24-slim AS build
+FROM node:24-trixie-slim AS build
 WORKDIR /app
 # tools/dev-node is a development dependency by path: npm reads its package.json and installs nothing of it.
 COPY package.json package-lock.json LICENSE ./
@@ -15,7 +15,7 @@ RUN npm run bundle -- layer maps
 
 # What V8 makes of the program until its first request, by the Node and the flags that start it further down: a
 # third of the CPU time until then. With --random-seed most builds make the same, which V8 does not promise.
-FROM gcr.io/distroless/nodejs24-debian12:nonroot AS compiled
+FROM gcr.io/distroless/nodejs24-debian13:nonroot AS compiled
 WORKDIR /app
 COPY --from=build /app/layer ./
 COPY --from=build /app/tools/bundle/compile.cjs /compile/
@@ -23,7 +23,7 @@ USER 0:0
 RUN ["/nodejs/bin/node", "--max-semi-space-size=8", "--heap-growing-percent=40", "--wasm-tiering-budget=200000000", "--random-seed=1", "/compile/compile.cjs", "dist"]
 
 # Node and the libraries it needs: no npm, no shell, no package manager.
-FROM gcr.io/distroless/nodejs24-debian12:nonroot
+FROM gcr.io/distroless/nodejs24-debian13:nonroot
 LABEL org.opencontainers.image.title="secretcast" \
       org.opencontainers.image.description="Write a Secret once, have it in every Kubernetes namespace that should have it" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -19,7 +19,7 @@ import { cacheFolder, type Environment } from "../go-build.ts";
 import type { Buildah } from "./buildah.ts";
 import { IMAGE_NODE } from "./image-node.ts";
 
-const SUITE = "bookworm";
+const SUITE = "trixie";
 const NPM_CACHE = "/npm-cache";
 const CERTIFICATES = "/etc/ssl/certs";
 

@@ -35,6 +35,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     text: "Run it",
     items: [
       page("Operating", "/operations"),
+      page("Rotation and inventory", "/rotation"),
       page("Versions", "/versions"),
       page("Performance", "/performance"),
       page("Reliability", "/reliability"),
@@ -62,7 +63,9 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
       page("Architecture", "/architecture"),
       page("The tests", "/tests"),
       page("Controllers on secretcast/kube", "/kube"),
+      page("A sandbox for tests", "/sandbox"),
       page("Releasing", "/release"),
+      page("What the owner fills in", "/owner"),
       { text: "Decisions", collapsed: true, items: decisions },
       { text: "Measurements", collapsed: true, items: measurements },
     ],
