@@ -105,7 +105,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   "controller/writes": {
     from: [
       ...RULES("annotations", "model", "desired", "observed", "state", "plan"),
-      ...KUBE("time", "rest", "flowcontrol"),
+      ...KUBE("rest", "flowcontrol"),
       "text",
     ],
     packages: NODE,

@@ -32,22 +32,13 @@ export function buildController(
     leadership: () => leadership,
     changes,
   });
-  const onListedAgain = (): void => controller.listedAgain();
-  const cluster: ClusterWatch = watchCluster(config, settings, {
-    ...parts,
-    journal,
-    onListedAgain,
-  });
+  const cluster: ClusterWatch = watchCluster(config, settings, { ...parts, journal });
   const { caches, watches } = cluster;
-  const leadership: Leadership = createLeadership(config, parts, memory, () => watches.relist());
+  const leadership: Leadership = createLeadership(config, parts, () => watches.relist());
   const { elector } = leadership;
-  const record = config.dryRun ? undefined : leadership.record;
   const reporters = createReporters(config, settings, parts, { caches, memory, changes, elector });
   const syncLog = new SyncLog(log, metrics.syncMetrics, clock, caches.watches);
-  const onPlan = (): void => {
-    statusFeed?.changed();
-    record?.planned();
-  };
+  const onPlan = (): void => statusFeed?.changed();
   const reporting = [syncLog, reporters.reporter, ...(journal ? [journal] : [])];
   const onChange: OnRead = (key, before) => sync.events.readAnew(key, before);
   const clusterStates = caches.kinds.map(({ clusterState }) => clusterState);
@@ -66,7 +57,7 @@ export function buildController(
   const { events } = reporters;
   const graceMs = Math.max(settings.deleteGraceMs, settings.sourceGraceMs);
   const controller: Controller = new Controller(
-    { ...parts, watches, sync, elector, record, events, reachability, queueMetrics: metrics.queue },
+    { ...parts, watches, sync, elector, events, reachability, queueMetrics: metrics.queue },
     { resyncMs: config.resyncMs, once: config.once, graceMs },
   );
   const shown = { clusterStates, controller, sync, syncLog, elector, clock, reachability };
@@ -97,7 +88,7 @@ function createApply(
   { cluster, leadership, memory, onChange }: WritingParts,
 ): Apply {
   const { caches, list, data, contextOf } = cluster;
-  const { elector, record } = leadership;
+  const { elector } = leadership;
   const reads: ReadObjects = { caches: caches.written, onChange };
   return new Apply({
     client,
@@ -108,7 +99,10 @@ function createApply(
       recordLookup(liveRead, result, { ...reads, memory, list: list?.written, now, random });
     },
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
-    reservations: { where: record.where, reserve: (reservation) => record.reserve(reservation) },
+    onReplace: ({ objectKind: kind, place, source }) =>
+      memory.shared.reservations.note({ kind, place, source }),
+    forget: (kind, { namespace, name }, uid) =>
+      caches.written.of(kind).forget(namespace, name, uid),
     remember: (kind, raw) => rememberRead(kind, raw, reads),
     read: (kind, raw) => caches.written.of(kind).read(raw),
     sources: {

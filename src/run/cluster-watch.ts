@@ -10,7 +10,7 @@ import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { SourceListCache } from "../controller/sync/source-list-cache.ts";
 import { LIST_WATCH, Watches } from "../controller/sync/watches.ts";
-import { failureHooks, watchLines, type InformerDeps } from "../controller/sync/informers.ts";
+import { failureHooks, watchLines } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
 import type { ReceiptJournal } from "../receipts/receipt-journal.ts";
 import type { FailureLines } from "../controller/report/failure-lines.ts";
@@ -29,8 +29,7 @@ export type ClusterWatch = {
 export function watchCluster(
   config: Config,
   settings: PlannerSettings,
-  parts: Dependencies &
-    Pick<InformerDeps, "onListedAgain"> & { readonly journal: ReceiptJournal | undefined },
+  parts: Dependencies & { readonly journal: ReceiptJournal | undefined },
 ): ClusterWatch {
   const { journal } = parts;
   const data = new DataCache(config.dataCacheBytes);

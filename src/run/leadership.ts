@@ -1,30 +1,22 @@
-// The Lease: which replica writes, and which reservations the next leader has to know.
+// The Lease: which replica writes.
 import { LEASE_TIMES, type Config } from "../controller/settings/config.ts";
-import type { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
-import { ReservationRecord, RESERVATIONS_KEY } from "../controller/writes/reservation-record.ts";
 import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
-import { LeaseAnnotation } from "../kube/leaderelection/lease-annotation.ts";
 import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import type { Dependencies } from "./dependencies.ts";
-
-// Every replace waits while the request is in flight.
-const RECORD_REQUEST_MS = 5000;
 
 export type Leadership = {
   /** Unique to this process. The holder's name on the Lease. */
   readonly identity: string;
   /** Undefined if this process writes without a Lease, or writes nothing. */
   readonly elector: LeaderElector | undefined;
-  readonly record: ReservationRecord;
 };
 
 /** `relist`: called if the API server was restored from a backup. */
 export function createLeadership(
   config: Config,
   parts: Dependencies,
-  memory: PlannerMemory,
   relist: () => void,
 ): Leadership {
   const identity = newIdentity();
@@ -32,7 +24,6 @@ export function createLeadership(
   return {
     identity,
     elector: elects ? createElector(config, parts, identity, relist) : undefined,
-    record: createRecord(config, parts, identity, memory),
   };
 }
 
@@ -67,22 +58,4 @@ function withAdvice(error: unknown, { leaseNamespace, leaseName }: Config): unkn
   return new Error(
     `${error.message}; in ${leaseNamespace} grant create on leases, and get and update on the Lease ${leaseName}, or run a single replica with --no-leader-elect`,
   );
-}
-
-// Uses the client of the writes, because a renewal must never queue behind it.
-function createRecord(
-  config: Config,
-  { client, clock }: Dependencies,
-  identity: string,
-  memory: PlannerMemory,
-): ReservationRecord {
-  const { leaseNamespace: namespace, leaseName: name } = config;
-  const annotation = new LeaseAnnotation({
-    client: createLeaseClient(client, namespace, name, RECORD_REQUEST_MS),
-    namespace,
-    name,
-    key: RESERVATIONS_KEY,
-    identity: config.leaderElect ? identity : undefined,
-  });
-  return new ReservationRecord(annotation, memory.shared.reservations, clock);
 }

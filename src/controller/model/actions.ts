@@ -43,31 +43,10 @@ export function decisionKeyOf({ source, desiredCopy }: Desired): string {
   return `${source.uid} ${desiredCopy.fingerprint}`;
 }
 
-/** A place whose copy is deleted for its successor belongs to a source until the successor exists. */
-export type Reservation = {
-  readonly kind: ObjectKind;
-  readonly place: Ref;
-  /** A namespace that was created again under the same name has kept nothing. */
-  readonly namespaceUid: string;
-  /** The source that the deleted copy names. */
-  readonly source: Ref;
-  readonly copyUid: string;
-  /** It must survive the process. */
-  readonly lasting: boolean;
-};
-
 export type Action =
   | (Write & { readonly kind: "create"; readonly content: Desired })
   | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopyObject })
-  | (Write & {
-      readonly kind: "replace";
-      readonly content: Desired;
-      readonly target: CopyObject;
-      /** Made before the copy is deleted. */
-      readonly reservation: Reservation;
-      /** Where a lasting reservation cannot be made, the copy is not deleted. */
-      readonly mustLast: boolean;
-    })
+  | (Write & { readonly kind: "replace"; readonly content: Desired; readonly target: CopyObject })
   | (Write & {
       readonly kind: "adopt";
       readonly content: Desired;

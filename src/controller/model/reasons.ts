@@ -16,6 +16,8 @@ export const REASONS = {
   AdoptionAllowed: "its owner lets this source adopt it",
   TypeDiffers: "the type {type} cannot be changed to {wanted}",
   CopyImmutable: "the copy is immutable",
+  CopyOnlyKept:
+    "the namespace keeps this copy and accepts no new one, so it cannot be replaced: kubectl annotate namespace {namespace} secretcast.io/accept={source}",
   EntriesDiffer: "its entries are not the source's, as far as is known",
   ConfirmRemovals: "copies of it, or there, are about to end",
 
@@ -27,7 +29,6 @@ export const REASONS = {
   TakeoverPending: "source {source} comes before {other}",
   TakeoverFailed: "it cannot take this place over: {error}",
   SuccessorPaused: "source {source}, which has this place now, is paused",
-  ReservedForSuccessor: "its copy was deleted for a successor, and the place is reserved for it",
 
   // An object is in the way.
   ObjectInTheWay: "a {kind} of that name already exists. Delete it, or offer it: {command}",

@@ -165,7 +165,7 @@ function unreadTakeover(
 // The copy's place with the source that has it: the table's upper line.
 function planCopy(place: CopyPlace, winner: Candidate, cause: WriteCause): void {
   const { context, copy, target } = place;
-  const { planBuilder, sources } = context;
+  const { planBuilder } = context;
   const { content, tally } = winner;
   const verdict = verdictOf(copy, winner);
   if (verdict === "current") {
@@ -190,21 +190,14 @@ function planCopy(place: CopyPlace, winner: Candidate, cause: WriteCause): void 
     planBuilder.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
     return;
   }
-  const mustLast = target.accept.kind === "kept";
-  const { namespace, name } = copy.template.source;
-  const isContested = (sources.group(copy.name)?.candidates.length ?? 0) > 1;
-  const reservation = {
-    kind: planBuilder.kind,
-    place: write.place,
-    namespaceUid: target.namespace.uid,
-    source: { namespace, name },
-    copyUid: copy.uid,
-    // The next process creates every other copy anyway, and for the same source.
-    lasting: mustLast || isContested,
-  };
   const reason = followedBy(why, unalterable(copy, winner));
-  const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
-  planBuilder.propose(tally, verdict, action, target.order);
+  if (target.accept.kind !== "kept") {
+    planBuilder.propose(tally, verdict, { kind: "replace", ...write, reason }, target.order);
+    return;
+  }
+  // A create would not be made there: a crash after the delete would lose the copy.
+  const keeps = because("CopyOnlyKept", { namespace: target.name, source: winner.text });
+  report(place, winner, { verdict: "frozen", reason: followedBy(reason, keeps), differs: true });
 }
 
 const WHY: Readonly<Partial<Record<WriteCause, "CopyEdited" | "SourceReplaced">>> = {

@@ -5,7 +5,7 @@ import { because } from "../model/reasons.ts";
 import type { CachedObject } from "../model/cluster.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
-import type { PlaceHolder, ReservedPlaces } from "./reserved-places.ts";
+import { holderAt } from "./reserved-places.ts";
 import { isWanted } from "../desired/target-batch.ts";
 import {
   adoptionObstacle,
@@ -27,60 +27,49 @@ const HELD_AGAIN_MS = 60_000;
 
 export class MissingCopies {
   readonly #sync: KindSync;
-  readonly #reserved: ReservedPlaces;
   readonly #creates = new Map<Candidate, TargetNamespace[]>();
   readonly #held = new Set<Candidate>();
 
-  constructor(sync: KindSync, reserved: ReservedPlaces) {
+  constructor(sync: KindSync) {
     this.#sync = sync;
-    this.#reserved = reserved;
   }
 
   /** A place of `group`'s name in `target`, where `present` is not one of our copies. */
   judge(group: CandidateGroup, target: TargetNamespace, present: CachedObject | undefined): void {
     const state = targetStateWithoutCopy(present);
     const wanting = group.candidates.filter((candidate) => {
-      if (isWanted(candidate, target) || this.#reserved.isKeptFor(candidate, target)) return true;
+      if (isWanted(candidate, target)) return true;
       candidate.tally[unwantedVerdict(state)]++;
       return false;
     });
-    const { copyName } = group;
-    const holder = present === undefined ? this.#reserved.holderAt(copyName, target) : undefined;
-    if (holder) {
-      this.#judgeReserved(holder, wanting, target);
-      return;
-    }
+    const holder = present ? undefined : this.#holderAt(group.copyName, target, wanting);
     // A paused one takes no place that it does not hold.
-    const winner = adopter(wanting, present) ?? wanting.find(({ paused }) => !paused) ?? wanting[0];
+    const first = wanting.find(({ paused }) => !paused) ?? wanting[0];
+    const winner = holder ?? adopter(wanting, present) ?? first;
     if (!winner) return;
-    const reason = because("OtherSourceFirst", { source: winner.text });
+    const code = winner === first ? "OtherSourceFirst" : "PlaceReserved";
+    const reason = because(code, { source: winner.text });
     const lost = { verdict: "conflict", reason, winner: winner.source } as const;
     for (const loser of wanting) if (loser !== winner) this.#report(loser, target, lost);
     this.#win(winner, target, present);
   }
 
-  /** Some source may want the place although the namespace accepts nothing new. */
-  mayKeepIn(target: TargetNamespace): boolean {
-    return this.#reserved.mayKeepIn(target);
-  }
-
   // As at a place that has its copy: only a source of a stronger rank comes before the holder.
-  #judgeReserved(
-    holder: PlaceHolder,
-    wanting: readonly Candidate[],
+  #holderAt(
+    copyName: string,
     target: TargetNamespace,
-  ): void {
-    const { held } = this.#sync.planBuilder.memory;
+    wanting: readonly Candidate[],
+  ): Candidate | undefined {
+    const { planBuilder } = this.#sync;
+    const holder = holderAt(planBuilder, copyName, target, wanting);
     const stronger = wanting.find(
-      (one) => one.rank < holder.rank && !one.paused && !held.has(one.source.uid),
+      (one) =>
+        holder &&
+        one.rank < holder.rank &&
+        !one.paused &&
+        !planBuilder.memory.held.has(one.source.uid),
     );
-    const winner = stronger ?? holder.candidate;
-    const reason = stronger
-      ? because("OtherSourceFirst", { source: stronger.text })
-      : because("PlaceReserved", { source: holder.text });
-    const lost = { verdict: "conflict", reason, winner: winner?.source ?? holder.source } as const;
-    for (const loser of wanting) if (loser !== winner) this.#report(loser, target, lost);
-    if (winner) this.#win(winner, target, undefined);
+    return stronger ? undefined : holder;
   }
 
   #report(
@@ -164,9 +153,7 @@ export class MissingCopies {
       if (held) this.#held.add(winner);
       for (const [index, target] of targets.entries()) {
         if (index % CREATES_PER_TURN === 0) yield;
-        // A reserved place had its copy before.
-        if (held && !this.#reserved.isReserved(winner, target))
-          this.#hold(winner, target, places, bytes);
+        if (held) this.#hold(winner, target, places, bytes);
         else if (this.#sync.planBuilder.proposals.count < end) this.#create(winner, target);
         else this.#defer(winner, target);
       }

@@ -140,7 +140,6 @@ export class PlanBuilder {
       this.report(tally, finding);
       return;
     }
-    const isReplacement = this.memory.shared.reservations.at(this.kind, place) !== undefined;
     const placeBackoff = this.memory.backoff.placeBackoff(key, action.decisionKey);
     // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
     // changed or deleted. The distance between two writes still bounds it.
@@ -151,7 +150,7 @@ export class PlanBuilder {
     }
     const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
     if (dueAt === undefined) {
-      if (this.proposals.push(action, order, isReplacement)) this.report(tally, finding);
+      if (this.proposals.push(action, order)) this.report(tally, finding);
       else tally[verdict]++;
     } else this.report(tally, { ...finding, dueAt });
   }

@@ -19,7 +19,7 @@ import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
 import type { ListReport, NamespaceReport } from "../model/verdicts.ts";
-import { ReservedPlaces } from "./reserved-places.ts";
+import { endReservations } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { reportKind, reportList, unclearNamespaces, type KindReport } from "./plan-reports.ts";
@@ -37,7 +37,6 @@ export class KindPlan {
   readonly planBuilder: PlanBuilder;
   readonly removals: Removals;
   readonly missing: MissingCopies;
-  readonly #reserved: ReservedPlaces;
   readonly #targets: readonly TargetNamespace[];
   readonly #context: PlanContext;
 
@@ -48,8 +47,7 @@ export class KindPlan {
   ) {
     this.planBuilder = sync.planBuilder;
     this.removals = new Removals(sync);
-    this.#reserved = new ReservedPlaces(sync);
-    this.missing = new MissingCopies(sync, this.#reserved);
+    this.missing = new MissingCopies(sync);
     this.#targets = targets;
     this.#context = { ...sync, removals: this.removals, ignored };
   }
@@ -89,7 +87,7 @@ export class KindPlan {
     const context = this.#context;
     yield* planPlaces(this.#targets, this.missing, context);
     const byName = new Map(this.#targets.map((target) => [target.name, target]));
-    yield* this.#reserved.settle(byName);
+    yield* endReservations(this.planBuilder, context.sources, byName);
     for (const pull of this.#context.clusterState.pulls) {
       const target = byName.get(pull.namespace);
       if (target && pull.role === "pull") planPullingObject(context, pull, target);
@@ -227,7 +225,7 @@ function planMissing(
     const group = groups[at];
     if (!group || hasCopyIn(group, target)) continue; // planCopies had it
     const { only, copyName } = group;
-    if (only && !isWanted(only, target) && !missing.mayKeepIn(target)) only.tally.skip++;
+    if (only && !isWanted(only, target)) only.tally.skip++;
     else missing.judge(group, target, target.secrets.get(copyName));
   }
 }

@@ -3,8 +3,6 @@
 import { roundRobin } from "../../kube/round-robin.ts";
 import { because } from "../model/reasons.ts";
 import { LIVE_READ_BATCHES } from "../state/live-reads.ts";
-import { change, EVERYWHERE } from "../state/recent-removals.ts";
-import { MOST_LASTING, MOST_LASTING_OF_A_NAMESPACE } from "../state/reservations.ts";
 import type { SharedState } from "../state/planner-state.ts";
 import { placeKey } from "../model/kinds.ts";
 import { type Action, isEnding } from "../model/actions.ts";
@@ -36,13 +34,9 @@ export class Proposals {
   #without = 0;
   readonly #withoutOf = new Map<string, number>();
   #ending = 0;
-  /** How many reservations must survive the process, by namespace. EVERYWHERE: all. */
-  readonly #lasting = new Map<string, number>();
   #agedEnding = 0;
   readonly #agedWrites = new Map<string, number>();
   readonly #writes = new Map<string, Ordered[]>();
-  /** Where a copy was deleted for its successor. */
-  readonly #replacements = new Map<string, Ordered[]>();
   readonly #ends = new Map<string, Ordered[]>();
 
   /** `inFlight`: keys of writes that are under way (actionKey). */
@@ -50,7 +44,6 @@ export class Proposals {
     this.#shared = shared;
     this.#now = now;
     this.#inFlight = inFlight;
-    for (const { place } of shared.reservations.lasting()) this.#reserve(place.namespace);
   }
 
   /** Whether there is room for one more row of a verdict that passes. */
@@ -70,13 +63,12 @@ export class Proposals {
   }
 
   /** Whether there is room for it. */
-  push(action: Action, order: number, isReplacement = false): boolean {
+  push(action: Action, order: number): boolean {
     const ends = isEnding(action);
-    const lists = ends ? this.#ends : isReplacement ? this.#replacements : this.#writes;
+    const lists = ends ? this.#ends : this.#writes;
     const key = placeKey(action.objectKind, action.source);
     // Asked for even where there is no room, so that it ages.
     const since = this.#shared.dueSince.since(placeKey(action.objectKind, action.place), this.#now);
-    if (!this.#mayReserve(action)) return false;
     const list = lists.get(key) ?? [];
     const aged = this.#isAged(action, since);
     if (ends ? !this.#mayEnd(aged) : !this.#mayWrite(action, key, list.length, aged)) return false;
@@ -88,20 +80,6 @@ export class Proposals {
 
   #isAged(action: Action, since: number): boolean {
     return this.#now - since >= (isEnding(action) ? DELETE_AGED_MS : WRITE_AGED_MS);
-  }
-
-  // Each that must survive the process is a part of one annotation.
-  #mayReserve(action: Action): boolean {
-    if (action.kind !== "replace" || !action.reservation.lasting) return true;
-    const { namespace } = action.place;
-    const [all = 0, own = 0] = [EVERYWHERE, namespace].map((of) => this.#lasting.get(of));
-    if (all >= MOST_LASTING || own >= MOST_LASTING_OF_A_NAMESPACE) return false;
-    this.#reserve(namespace);
-    return true;
-  }
-
-  #reserve(namespace: string): void {
-    for (const account of [EVERYWHERE, namespace]) change(this.#lasting, account, 1);
   }
 
   #mayEnd(aged: boolean): boolean {
@@ -121,17 +99,14 @@ export class Proposals {
   }
 
   /**
-   * Live reads, replacements, then creates and updates, then deletes. In each the namespaces of sources take
+   * Live reads, then creates and updates, then deletes. In each the namespaces of sources take
    * turns, and so do the sources of each, the youngest namespace first. Actions that have long been due
    * alternate with them, deletes included (#isAged).
    */
   *actions(): Generator<undefined, readonly Action[]> {
-    const replacements = listsBySource(this.#replacements);
     const writes = listsBySource(this.#writes);
     const ends = listsBySource(this.#ends);
-    const first: Ordered[] = [];
     const young: Ordered[] = [];
-    yield* takeTurns(replacements, youngestFirst, first);
     yield* takeTurns(writes, youngestFirst, young);
     yield* takeTurns(ends, youngestFirst, young);
     const aged = [...writes, ...ends].flatMap((list) => {
@@ -142,7 +117,7 @@ export class Proposals {
     yield* takeTurns(aged, longestDue, old);
     const { oldestFirst } = this.#shared.dueSince;
     const rest = yield* alternate(young, old, oldestFirst);
-    return [...this.#liveReads(), ...first.map(({ action }) => action), ...rest];
+    return [...this.#liveReads(), ...rest];
   }
 
   #liveReads(): readonly Action[] {

@@ -1,75 +1,34 @@
-// Places whose copy is deleted for its successor. Until the successor exists, the place belongs to the
-// source that the deleted copy named: no other source of the same rank gets it, and a namespace that
-// takes nothing new gets its copy back. What must survive the process is also on the Lease
-// (controller/writes/reservation-record.ts). The planner ends a reservation (plan/reserved-places.ts).
+// Places whose copy is deleted for its successor. Until an object is there again, the place belongs to the source
+// of that successor: no other source of the same rank gets it. It is in memory only. After a crash, precedence
+// decides, because a copy is replaced only where a create would be made as well.
 import type { Ref } from "../../text/names.ts";
-import type { Reservation } from "../model/actions.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 
-/** So many that must survive the process exist at a time: they are one annotation, of 256 KiB at most. */
-export const MOST_LASTING = 200;
-/** The most in one namespace: its users can keep a copy, and so its place reserved, by a finalizer. */
-export const MOST_LASTING_OF_A_NAMESPACE = MOST_LASTING / 4;
-
-export type HeldReservation = Reservation & {
-  /** When it was made, or read from the Lease (ms, monotonic). */
-  readonly madeAt: number;
-  /** Since when its source has not wanted the place, or undefined if it does. */
-  readonly unwantedSince: number | undefined;
+export type Reservation = {
+  readonly kind: ObjectKind;
+  readonly place: Ref;
+  readonly source: Ref;
 };
 
 export class Reservations {
-  readonly #byPlace = new Map<string, HeldReservation>();
-  #version = 0;
+  readonly #byPlace = new Map<string, Reservation>();
 
-  /** Whether there is any: lookups by place cost a text each. */
-  get any(): boolean {
-    return this.#byPlace.size > 0;
-  }
-
-  /** Changes with the lasting ones. */
-  get version(): number {
-    return this.#version;
-  }
-
-  lasting(): readonly Reservation[] {
-    return [...this.#byPlace.values()].filter(({ lasting }) => lasting);
-  }
-
-  of(kind: ObjectKind): readonly HeldReservation[] {
+  of(kind: ObjectKind): readonly Reservation[] {
     return [...this.#byPlace.values()].filter((each) => each.kind === kind);
   }
 
-  at(kind: ObjectKind, place: Ref): HeldReservation | undefined {
-    return this.any ? this.#byPlace.get(placeKey(kind, place)) : undefined;
+  /** The source that has the place. */
+  sourceAt(kind: ObjectKind, place: Ref): Ref | undefined {
+    // A key costs a text for each place that is asked for.
+    if (this.#byPlace.size === 0) return undefined;
+    return this.#byPlace.get(placeKey(kind, place))?.source;
   }
 
-  reserve(reservation: Reservation, now: number): void {
-    this.end(reservation);
-    this.#set({ ...reservation, madeAt: now, unwantedSince: undefined });
-    if (reservation.lasting) this.#version++;
-  }
-
-  wanted(reservation: HeldReservation): void {
-    if (reservation.unwantedSince !== undefined)
-      this.#set({ ...reservation, unwantedSince: undefined });
-  }
-
-  /** Since when it has been so. */
-  unwanted(reservation: HeldReservation, now: number): number {
-    const since = reservation.unwantedSince ?? now;
-    this.#set({ ...reservation, unwantedSince: since });
-    return since;
+  note({ kind, place, source }: Reservation): void {
+    this.#byPlace.set(placeKey(kind, place), { kind, place, source });
   }
 
   end({ kind, place }: Pick<Reservation, "kind" | "place">): void {
-    const held = this.at(kind, place);
-    if (!held) return;
     this.#byPlace.delete(placeKey(kind, place));
-    if (held.lasting) this.#version++;
-  }
-
-  #set(held: HeldReservation): void {
-    this.#byPlace.set(placeKey(held.kind, held.place), held);
   }
 }

@@ -19,14 +19,11 @@ import { Once } from "./once.ts";
 import type { Sync } from "./sync.ts";
 import type { SyncResult } from "./sync-result.ts";
 import type { Watches } from "./watches.ts";
-import type { ReservationRecord } from "../writes/reservation-record.ts";
 
 export type ControllerDeps = {
   readonly watches: Watches;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
-  /** What the last process left to do. Undefined if nothing is written. */
-  readonly record?: Pick<ReservationRecord, "load" | "loading" | "close"> | undefined;
   readonly events: Pick<EventRecorder, "close"> | undefined;
   readonly reachability: Reachability;
   readonly clock: Clock;
@@ -110,12 +107,6 @@ export class Controller {
     }
   }
 
-  /** A watch has listed again, maybe from a restored etcd, whose Lease has the reservations of its own time. */
-  listedAgain(): void {
-    if (!this.#workSignal) return;
-    void this.#deps.record?.load(this.#workSignal).then((isNew) => isNew && this.#enqueue(true));
-  }
-
   /** Problems that a restart may fix, as text. */
   live(): readonly string[] {
     const { watches, clock, elector, sync } = this.#deps;
@@ -195,19 +186,17 @@ export class Controller {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { log, sync, record } = this.#deps;
+    const { log, sync } = this.#deps;
     const stop = (): void => {
       sync.interrupt();
       void this.#queue.shutDown();
     };
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    await record?.load(signal);
     this.#workSignal = signal;
     log.info({}, "started worker");
     this.#queue.add(SYNC_KEY);
     for (let item = await this.#queue.get(); !item.shutdown; item = await this.#queue.get()) {
-      await record?.loading;
       await this.#process();
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
@@ -218,7 +207,6 @@ export class Controller {
     this.#workSignal = undefined;
     signal.removeEventListener("abort", stop);
     await sync.stop();
-    await record?.close();
     log.info({}, "stopped worker");
   }
 

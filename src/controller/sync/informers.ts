@@ -32,8 +32,6 @@ export type InformerDeps = {
   readonly listState: (kind: ObjectKind) => ListState;
   /** Called at each change of what a cache of objects shows. Undefined if nobody follows it. */
   readonly onShown?: ShownListener | undefined;
-  /** Called before any list but an informer's first is used. It may be of a restored etcd. */
-  readonly onListedAgain?: (() => void) | undefined;
   /** Called when one Namespace is read by GET from now on, or watched again. */
   readonly onNamespaceReads?: (active: boolean) => void;
 };
@@ -104,7 +102,7 @@ export function createInformers(
   contexts: ReadContexts,
   only: string | undefined,
 ): Informers {
-  const { client, clock, metrics, lines, onListedAgain } = deps;
+  const { client, clock, metrics, lines } = deps;
   const objectsOf = (context: ReadContext): ObjectWatch => {
     const { resource, fieldSelector, kind } = context.kind;
     const { plural } = resource;
@@ -123,7 +121,7 @@ export function createInformers(
       });
       const shown =
         onShown && ((old?: CachedObject, now?: CachedObject) => onShown(kind, old, now));
-      informer.store.listen({ replaced: onListedAgain, shown });
+      informer.store.listen({ shown });
       return informer;
     };
     if (!deps.onlyNames) {
@@ -150,7 +148,6 @@ export function createInformers(
     single: only === undefined ? undefined : { name: only, onReads: deps.onNamespaceReads },
     ...failureHooks(lines, NAMESPACES.plural),
   });
-  namespaces.store.listen({ replaced: onListedAgain });
   const objects = new Map(
     contexts.map((context) => [context.kind.kind, objectsOf(context)] as const),
   );

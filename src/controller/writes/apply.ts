@@ -12,10 +12,16 @@ import type { CopyObject, CachedObject } from "../model/cluster.ts";
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import { readRecord } from "../observed/read-copy.ts";
 import { emptyingFill, fillFor, readPullState } from "../desired/pull-fill.ts";
-import { copyRequests, endRequests, fillRequest, type FillAction } from "../plan/requests.ts";
+import {
+  copyRequests,
+  endRequests,
+  fillRequest,
+  type FillAction,
+  type ObjectRequest,
+} from "../plan/requests.ts";
 import type { LookupResult, Outcome } from "./outcome.ts";
 import { LiveReader } from "./live-reader.ts";
-import { Replacing, type Reserver } from "./replacing.ts";
+import { rehearse, type ReplaceAction } from "./rehearse.ts";
 import {
   Terminating,
   LeaseExpired,
@@ -33,7 +39,10 @@ export type ApplyDeps = RequestDeps & {
   readonly onLiveRead: (liveRead: LiveRead, answer: LookupResult) => void;
   /** Whether nothing is ever written there, regardless of the plan. */
   readonly isReserved: (kind: ObjectKind, place: Ref) => boolean;
-  readonly reservations: Reserver;
+  /** Called before a copy is deleted for its successor. */
+  readonly onReplace: (action: ReplaceAction) => void;
+  /** Removes an object that was deleted from the cache. */
+  readonly forget: (kind: ObjectKind, place: Ref, uid: string) => void;
   /** Stores an object that was read in the cache. */
   readonly remember: (kind: ObjectKind, raw: unknown) => void;
   /** The object as the cache would store it. */
@@ -51,7 +60,6 @@ export class Apply {
   readonly #cancelled = new AbortController();
   readonly #live: LiveReader;
   readonly #requests: WriteRequests;
-  readonly #replacing: Replacing;
   readonly #sourceData: SourceData;
 
   constructor(deps: ApplyDeps) {
@@ -59,7 +67,6 @@ export class Apply {
     const { client, sources, remember } = deps;
     this.#live = new LiveReader(client, this.#cancelled.signal);
     this.#requests = new WriteRequests(deps, this.#cancelled.signal);
-    this.#replacing = new Replacing(this.#requests, deps.reservations, this.#cancelled.signal);
     const get = (kind: ObjectKind, place: Ref): Promise<unknown> => this.#live.object(kind, place);
     this.#sourceData = new SourceData({ ...sources, remember, get });
   }
@@ -110,15 +117,29 @@ export class Apply {
         const recorded = action.kind === "update" ? await this.#recordOf(action, control) : "";
         if (recorded === undefined) return { kind: "moved", action };
         const requests = copyRequests(action, payload, recorded);
-        const refusal =
-          action.kind === "replace"
-            ? await this.#replacing.obstacle(action, requests, control)
-            : undefined;
-        if (refusal) return refusal;
+        if (action.kind === "replace") return this.#replace(action, requests, control);
         const object = await this.#requests.sendAll(action, requests, control);
         return { kind: "done", action, object };
       }
     }
+  }
+
+  /** The cache shows the place empty from the delete on, so that the next sync does not take the old copy for a new one. */
+  async #replace(
+    action: ReplaceAction,
+    requests: readonly ObjectRequest[],
+    control: WriteControl,
+  ): Promise<Outcome> {
+    const refusal = await rehearse(this.#requests, action, requests, control);
+    if (refusal) return refusal;
+    this.#deps.onReplace(action);
+    let object: unknown;
+    for (const request of requests) {
+      object = await this.#requests.sendAll(action, [request], control);
+      if (request.method === "DELETE")
+        this.#deps.forget(action.objectKind, action.place, action.target.uid);
+    }
+    return { kind: "done", action, object };
   }
 
   /**

@@ -9,7 +9,7 @@ import { shownUid, versionOf } from "../state/live-reads.ts";
 import { objectOf, stringOf } from "../model/unstructured.ts";
 import type { PullResult } from "../state/planner-state.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import { isCopying, type Action, type LiveRead } from "../model/actions.ts";
+import type { Action, LiveRead } from "../model/actions.ts";
 
 export type Outcome =
   /** Written. `object` is the raw object in the server's answer. */
@@ -100,9 +100,6 @@ export function recordOutcome(
         altered: isAltered(action, cache.remember(outcome.object)),
         isRefill: outcome.isRefill === true,
       });
-      // The successor exists, even if a webhook altered it.
-      if (isCopying(action))
-        ofAll.shared.reservations.end({ kind: action.objectKind, place: action.place });
       if (outcome.pullResult) memory.pullResults.note(refText(action.place), outcome.pullResult);
       return;
     case "resolved":

@@ -178,7 +178,6 @@ export class Store<T extends Stored> {
    */
   replace(items: readonly T[], version: string): readonly StoreChange<T>[] {
     this.#expire();
-    this.#listeners.replaced?.();
     // The server's history changed. It does not contain our writes and will not reach their versions.
     if (compareVersions(version, this.#syncedTo) < 0) this.dropOverlay();
     const listed = new Map(items.map((item) => [storeKey(item), item]));

@@ -36,8 +36,6 @@ export type StoreListeners<T> = {
    * minutes.
    */
   readonly shown?: ((old: T | undefined, now: T | undefined) => void) | undefined;
-  /** A later list is about to replace the content. It may be of another history: etcd was restored. */
-  readonly replaced?: (() => void) | undefined;
 };
 
 /** Where an object is. */

@@ -23,26 +23,15 @@ export function wrongAtRest(world: World, flags: Flags): readonly string[] {
       const faults =
         present && isPull(present)
           ? pullFaults(model, namespace, present)
-          : faultsOf(
-              present,
-              model.restAt(namespace, place.slice(inside.length)),
-              world.reserved?.get(`${world.kind} ${place}`),
-            );
+          : faultsOf(present, model.restAt(namespace, place.slice(inside.length)));
       return faults.map((what) => `${world.kind} ${place}: ${what}`);
     });
   });
 }
 
-/** `owner`: the source for which the place is reserved. No other source takes it meanwhile. */
-function faultsOf(
-  present: Raw | undefined,
-  rest: Rest,
-  owner: string | undefined,
-): readonly string[] {
+function faultsOf(present: Raw | undefined, rest: Rest): readonly string[] {
   if (rest === "nothing of ours") return ["a copy that nobody wants any more"];
   if (rest.length === 0) return [];
-  const isOthers = owner !== undefined && !rest.some(({ raw }) => placeOf(raw) === owner);
-  if (!present && isOthers) return [];
   const texts = rest.map(({ raw }) => placeOf(raw)).join(" or ");
   if (!present) return [`the copy of ${texts} is missing`];
   const differences = rest.map((source) => copyDifferences(present, source));

@@ -56,7 +56,7 @@ test("the judge follows again after a server came back without its history, and 
   await put("after");
   await eventually("what is made is heard of again", () => told.has("Secret team/after"));
 
-  const [secrets] = await world.worlds();
+  const [secrets] = world.worlds();
   const names = ["team/after", "team/comes", "team/heard", "team/stays"];
   assert.deepEqual([...(secrets?.objects.keys() ?? [])].toSorted(), names);
   assert.deepEqual(lost, []);

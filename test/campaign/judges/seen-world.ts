@@ -5,15 +5,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import {
-  CONFIG_MAPS,
-  LEASES,
-  NAMESPACES,
-  resourcePath,
-  SECRETS,
-} from "../../../src/kube/rest/resource.ts";
-import { OWN_NAMESPACE } from "../actors/actors.ts";
-import { placeOf, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
+import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { placeOf, slotOf, type Raw, type World } from "../model/raw.ts";
 
 const RESOURCES = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;
 const KINDS = ["Namespace", "Secret", "ConfigMap"] as const;
@@ -73,15 +66,14 @@ export class SeenWorld {
     while (!this.follows && !this.#isLost) await delay(AGAIN_MS, undefined, { signal });
   }
 
-  async worlds(): Promise<readonly World[]> {
-    const reserved = await this.#reserved();
+  worlds(): readonly World[] {
     const of = (kind: Kind): ReadonlyMap<string, Raw> => {
       const nameOf = (raw: Raw) => (kind === "Namespace" ? raw.metadata.name : placeOf(raw));
       return new Map(this.#ofKind(kind).map((raw) => [nameOf(raw), raw]));
     };
     const namespaces = of("Namespace");
     return (["Secret", "ConfigMap"] as const).map((kind) => {
-      return { kind, namespaces, objects: of(kind), reserved };
+      return { kind, namespaces, objects: of(kind) };
     });
   }
 
@@ -154,18 +146,6 @@ export class SeenWorld {
       if (!(error instanceof ApiError)) throw error;
     }
     return last;
-  }
-
-  /** What the controller's Lease says of places within a replace. */
-  async #reserved(): Promise<ReadonlyMap<string, string>> {
-    const path = resourcePath(LEASES, OWN_NAMESPACE, "secretcast");
-    const lease = { method: "GET", path, what: "the Lease" } as const;
-    try {
-      return reservedBy(await this.#options.client.request<Raw>(lease));
-    } catch (error) {
-      if (error instanceof ApiError && error.kind === "notFound") return new Map();
-      throw error;
-    }
   }
 
   #ofKind(kind: Kind): readonly Raw[] {

@@ -179,7 +179,7 @@ class Judge {
       : `its source never held this (${faults.at(-1)?.join(", ")})`;
   }
 
-  // The API takes no update there, for the sake of some source that wants the place.
+  // The API takes no update there, for the sake of some source whose copy would be made there anew.
   #replaceable(before: Raw): boolean {
     const { flags } = this.#around;
     const everywhere = this.#slots
@@ -187,7 +187,7 @@ class Judge {
       .flatMap((slot) => this.#sourcesAt(slot));
     return everywhere.some((source) => {
       if (source.paused || source.copyName !== before.metadata.name) return false;
-      if (!this.#namespaces(before).some((namespace) => pushes(source, namespace, flags, true)))
+      if (!this.#namespaces(before).some((namespace) => pushes(source, namespace, flags)))
         return false;
       const { content } = source;
       const type = before.type ?? "Opaque";

@@ -77,6 +77,8 @@ export class Model {
       // Under opt-in what is there stays; of another object of that name nothing is said.
       const unsaid = keeps && !isIts && !pushes(holder, namespace, flags);
       if (holder.paused || unsaid) return AS_IT_IS;
+      // What it only keeps is not replaced.
+      if (keeps && !pushes(holder, namespace, flags) && isFixed(copy, holder)) return AS_IT_IS;
       if (keeps) return strongest([holder, ...takers.filter(({ rank }) => rank < holder.rank)]);
     }
     return wanting.length > 0 ? strongest(takers) : "nothing of ours";
@@ -102,6 +104,11 @@ export class Model {
     const fits = isSmall(pull, { ...offered, ...ownDataOf(pull) });
     return source.paused || !fits ? undefined : offered;
   }
+}
+
+/** The API may take no update there. */
+function isFixed(copy: Raw, { content }: Source): boolean {
+  return (copy.type ?? "Opaque") !== content.type || copy.immutable === true;
 }
 
 /**

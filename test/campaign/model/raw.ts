@@ -26,8 +26,6 @@ export type World = {
   readonly kind: "Secret" | "ConfigMap";
   readonly namespaces: ReadonlyMap<string, Raw>;
   readonly objects: ReadonlyMap<string, Raw>;
-  /** Places whose copy was deleted within a replace, by "KIND NAMESPACE/NAME": the source that has each. */
-  readonly reserved?: ReadonlyMap<string, string>;
 };
 
 /** "" is the absence of a flag that is a text. */
@@ -133,14 +131,4 @@ export function memoized<K extends object, V>(make: (key: K) => V): (key: K) => 
     made.set(key, known);
     return known.value;
   };
-}
-
-const RESERVATIONS = "secretcast.io/reservations";
-type Reservation = { readonly kind: string; readonly place: string; readonly source: string };
-
-/** What the controller's Lease says of places within a replace. */
-export function reservedBy(lease: Raw | undefined): ReadonlyMap<string, string> {
-  const text = lease?.metadata.annotations?.[RESERVATIONS] ?? "[]";
-  const reservations = JSON.parse(text) as readonly Reservation[];
-  return new Map(reservations.map(({ kind, place, source }) => [`${kind} ${place}`, source]));
 }

@@ -273,19 +273,18 @@ const FOUND: Readonly<Record<string, Found>> = {
         rollOut({ sourceNamespaces: "*,!team-c", policy: "opt-out", includeSystem: true }),
       ],
     },
-  "a place is reserved for its source after a death within a replace, also while that source is refused":
-    {
-      steps: [
-        rollOut({ sourceNamespaces: "shared,*", policy: "opt-out" }),
-        source("shared-2/one", { to: "*" }),
-        source("shared/one", { to: "*" }, { immutable: true }),
-        pass(2000),
-        { kind: "dies after", method: "DELETE" },
-        source("shared/one", { to: "*" }),
-        { kind: "fill", entries: 1, bytes: 524_289, namespace: "shared", name: "one" },
-        say("shared/one", "keys", "x=filled-0,y=filled-0"),
-      ],
-    },
+  "after a death within a replace, the place goes to the source that may have it": {
+    steps: [
+      rollOut({ sourceNamespaces: "shared,*", policy: "opt-out" }),
+      source("shared-2/one", { to: "*" }),
+      source("shared/one", { to: "*" }, { immutable: true }),
+      pass(2000),
+      { kind: "dies after", method: "DELETE" },
+      source("shared/one", { to: "*" }),
+      { kind: "fill", entries: 1, bytes: 524_289, namespace: "shared", name: "one" },
+      say("shared/one", "keys", "x=filled-0,y=filled-0"),
+    ],
+  },
   "a process that may not release its Lease ends all the same": {
     replicas: 2,
     steps: [pass(2000), requests("409", 1, 20_000), stopped(0), stopped(1)],

@@ -100,7 +100,7 @@ export class SoakWorld {
   async wrong(): Promise<readonly string[]> {
     const list = this.#seen.objects.get(LIST_SLOT);
     const flags: Flags = { ...FLAGS, ownNamespace: OWN_NAMESPACE, list };
-    return (await this.#seen.worlds()).flatMap((world) => wrongAtRest(world, flags));
+    return this.#seen.worlds().flatMap((world) => wrongAtRest(world, flags));
   }
 
   /** That the server did for the controller, by verb. */

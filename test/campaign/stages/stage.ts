@@ -7,11 +7,11 @@ import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { seeded } from "../../support/time/random.ts";
-import { Actors, LIST_PLACE, OWN_NAMESPACE } from "../actors/actors.ts";
+import { Actors, LIST_PLACE } from "../actors/actors.ts";
 import type { Replica } from "../controllers/replica.ts";
 import type { ChaosStep, Script } from "../scripts/script.ts";
 import { Slots } from "../judges/slots.ts";
-import { isHeld, reservedBy, slotOf, type Raw, type World } from "../model/raw.ts";
+import { isHeld, slotOf, type Raw, type World } from "../model/raw.ts";
 import { Cast, type Waits } from "./cast.ts";
 
 const REST_STEP_MS = 10_000;
@@ -33,8 +33,6 @@ const ONCE_MS = 30_000;
 /** Longer than `--resync`, by default 10 minutes and a tenth more. */
 const RESYNC_MS = 11.5 * 60_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
-
-const LEASE_PLACE = `${OWN_NAMESPACE}/secretcast`;
 
 /** What was wrong, and how many writes were carried out for the controller. */
 export type Played = { readonly wrong: readonly string[]; readonly writes: number };
@@ -235,10 +233,9 @@ class Stage {
 
   #worlds(): readonly World[] {
     const namespaces = this.#all("namespaces");
-    const reserved = reservedBy(this.#all(LEASES.plural).get(LEASE_PLACE));
     return [
-      { kind: "Secret", namespaces, objects: this.#all("secrets"), reserved },
-      { kind: "ConfigMap", namespaces, objects: this.#all("configmaps"), reserved },
+      { kind: "Secret", namespaces, objects: this.#all("secrets") },
+      { kind: "ConfigMap", namespaces, objects: this.#all("configmaps") },
     ];
   }
 

@@ -9,7 +9,7 @@ import { reasonText } from "../../../src/controller/model/reasons.ts";
 import { refText } from "../../../src/text/names.ts";
 import { whyOf } from "../../support/planner/why-of.ts";
 import { problemText } from "../../../src/controller/annotations/rules.ts";
-import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
+import { actionsAt, Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 
 const named = (...names: readonly string[]): Partial<PlannerSettings> => ({
   onlyNames: new Set(names),
@@ -223,26 +223,6 @@ test("nothing is created at a place of a name that cannot be read (34)", () => {
   const plan = writesNothing(made);
   assert.equal(plan.states.frozen, 2);
   assert.deepEqual(actionsAt(plan, "team-a/ca"), []);
-});
-
-test("a reserved place of a name that is not read keeps its reservation, without an end (34)", () => {
-  const made = cluster({ deleteGraceMs: 0, sourceGraceMs: 0, sourceNamespaces: globs("*") });
-  made.secret("shared/ca", { to: "team-a" });
-  made.settle();
-  made.secret("shared/ca", { to: "team-a" }, { type: "a/b" });
-  const replace = made.plan().actions.find(({ kind }) => kind === "replace");
-  assert.ok(replace?.kind === "replace");
-  made.delete("team-a/ca");
-  restarted(made, { ...named("registry"), sourceNamespaces: globs("*") });
-  const { reservations } = made.memories.shared;
-  reservations.reserve(replace.reservation, made.now);
-  for (let round = 0; round < 3; round++) {
-    made.now += 3_600_000;
-    const plan = writesNothing(made);
-    assert.equal(verdictAt(plan, "team-a/ca"), "frozen");
-    assert.match(reasonAt(plan, "team-a/ca"), /--only-names registry,ca lets it take part/);
-  }
-  assert.ok(reservations.at("Secret", replace.place));
 });
 
 test("explain says in one line which value lets an object or a source take part (34)", () => {

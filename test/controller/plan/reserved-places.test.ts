@@ -1,15 +1,13 @@
-// A place whose copy was deleted for its successor belongs to the source that the copy named, until the
-// successor exists or the source no longer wants the place.
+// During a replace the place belongs to its source. A copy is replaced only where a create would be made as well.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Action } from "../../../src/controller/model/actions.ts";
-import {
-  parseReservations,
-  reservationText,
-} from "../../../src/controller/writes/reservation-record.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
+import { reasonAt } from "../../support/planner/publishers.ts";
 import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
 import { refText } from "../../../src/text/names.ts";
+
+type Replace = Action & { kind: "replace" };
 
 const PLACE = "team-a/ca";
 const FAILURE = { reason: "no", cause: "withheld", error: "unavailable" };
@@ -32,14 +30,26 @@ function published(changes: Partial<PlannerSettings> = {}): Cluster {
   return made;
 }
 
+function begin(made: Cluster, { objectKind: kind, place, source }: Replace): void {
+  made.memories.shared.reservations.note({ kind, place, source });
+}
+
+function isReserved(made: Cluster): boolean {
+  return made.memories.shared.reservations.of("Secret").length > 0;
+}
+
+function sourceOf(made: Cluster, place = PLACE): string | undefined {
+  return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
+}
+
 /** The delete of a replace is made and its create fails. */
-function replacedHalf(made: Cluster): Action & { kind: "replace" } {
+function replacedHalf(made: Cluster): Replace {
   made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
   for (let round = 0; round < 5; round++) {
     const replace = made.plan().actions.find(({ kind }) => kind === "replace");
     if (replace?.kind === "replace") {
       assert.equal(refText(replace.place), PLACE);
-      made.memories.shared.reservations.reserve(replace.reservation, made.now);
+      begin(made, replace);
       made.delete(PLACE);
       made.memory.failed(replace, FAILURE, made.now, 0.5);
       return replace;
@@ -50,285 +60,185 @@ function replacedHalf(made: Cluster): Action & { kind: "replace" } {
   throw new Error("test: no replace was planned");
 }
 
-/** What a new process reads from the Lease. */
-function crash(made: Cluster): void {
-  const text = reservationText(made.memories.shared.reservations.lasting());
-  made.restart();
-  for (const reservation of parseReservations(text))
-    made.memories.shared.reservations.reserve(reservation, made.now);
-}
-
-for (const policy of ["opt-in", "opt-out"] as const)
-  for (const how of ["failed", "crashed"] as const)
-    test(`after a replace that ${how}, only the source of the deleted copy gets the place, under ${policy} (A7, B2)`, () => {
-      const made = published();
-      made.settings = { ...made.settings, namespacePolicy: policy };
-      const replace = replacedHalf(made);
-      assert.equal(replace.reservation.lasting, true);
-      if (how === "crashed") crash(made);
-      const waiting = made.plan();
-      assert.equal(
-        verdictAt(waiting, PLACE, "evil/ca"),
-        policy === "opt-in" ? undefined : "conflict",
-      );
-      made.settle();
-      assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "trusted/ca");
-      assert.equal(made.get(PLACE).type, "a/b");
-      assert.equal(made.memories.shared.reservations.any, false);
-      if (policy === "opt-out") return;
-      made.delete(PLACE);
-      made.settle();
-      assert.equal(made.secrets.has(PLACE), false, "nothing is kept there any more");
-    });
-
-test("a create at a reserved place comes before all others", () => {
-  const made = published({ namespacePolicy: "opt-in" });
+test("after a replace that failed, only its source gets the place among those of its rank", () => {
+  const made = published();
   replacedHalf(made);
-  made.namespace("team-b", { accept: "true" });
-  made.now += 5000;
-  const [first] = made.plan().actions;
-  assert.deepEqual([first?.kind, first && refText(first.place)], ["create", PLACE]);
+  const waiting = made.plan();
+  assert.equal(verdictAt(waiting, PLACE, "evil/ca"), "conflict");
+  assert.match(reasonAt(waiting, PLACE, "evil/ca"), /reserved for source trusted\/ca/);
+  made.settle();
+  assert.equal(sourceOf(made), "trusted/ca");
+  assert.equal(made.get(PLACE).type, "a/b");
+  assert.equal(isReserved(made), false);
 });
 
-test("a source of a stronger rank still takes a reserved place (B2)", () => {
+test("after a process died within a replace, precedence decides", () => {
+  const made = published();
+  replacedHalf(made);
+  made.restart();
+  made.now += 5000;
+  made.settle();
+  assert.equal(sourceOf(made), "evil/ca");
+});
+
+test("a source of a stronger rank still takes a reserved place", () => {
   const made = published({ sourceNamespaces: globs("first,*") });
   replacedHalf(made);
   made.secret("first/ca", { to: "team-*" });
   made.now += 5000;
   const result = made.pass();
   assert.deepEqual(actionsAt(result, PLACE), ["create"]);
-  assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "first/ca");
+  assert.equal(sourceOf(made), "first/ca");
   assert.equal(verdictAt(result, PLACE, "trusted/ca"), "conflict");
   assert.equal(verdictAt(result, PLACE, "evil/ca"), "conflict");
 });
 
-test("the source list comes before the holder of a reserved place (B2)", () => {
+test("the source list comes before the source of a reserved place", () => {
   const made = published();
   replacedHalf(made);
   made.list({ ca: "secret: evil/ca\nto: team-*" });
   made.reread();
   made.now += 5000;
   made.settle();
-  assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "evil/ca");
+  assert.equal(sourceOf(made), "evil/ca");
 });
 
-test("a reserved place goes to another source at once when its own no longer wants it (B2)", () => {
-  const made = published();
-  replacedHalf(made);
-  made.annotate("trusted/ca", { to: "nowhere" });
-  made.now += 5000;
-  assert.deepEqual(actionsAt(made.pass(), PLACE), ["create"]);
-  assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "evil/ca");
-  made.settle();
-  assert.equal(made.memories.shared.reservations.any, false);
-});
+const ENDS: Readonly<Record<string, (made: Cluster) => void>> = {
+  "does not want the place": (made) => made.annotate("trusted/ca", { to: "nowhere" }),
+  "is refused": (made) => made.annotate("trusted/ca", { to: "team-*", "to-selecter": "a=b" }),
+  "no longer exists": (made) => made.delete("trusted/ca"),
+  "may not publish any more": (made) => {
+    made.settings = { ...made.settings, sourceNamespaces: globs("evil") };
+    made.reread();
+  },
+};
 
-test("a reserved place waits for an absent source as its copy would, and no longer (B2)", () => {
+for (const [what, change] of Object.entries(ENDS))
+  test(`a reserved place goes to another source at once when its own ${what}`, () => {
+    const made = published();
+    replacedHalf(made);
+    change(made);
+    made.now += 5000;
+    assert.deepEqual(actionsAt(made.pass(), PLACE), ["create"]);
+    assert.equal(sourceOf(made), "evil/ca");
+    assert.equal(isReserved(made), false);
+  });
+
+test("a paused source keeps its reserved place, and gets it afterwards", () => {
   const made = published();
   replacedHalf(made);
-  made.delete("trusted/ca");
-  made.now += 5000;
+  made.annotate("trusted/ca", { to: "team-*", paused: "true" });
+  made.now += 300_000;
   const waiting = made.pass();
-  assert.deepEqual(actionsAt(waiting, PLACE), []);
-  assert.equal(verdictAt(waiting, PLACE, "trusted/ca"), "wait");
+  assert.equal(verdictAt(waiting, PLACE, "trusted/ca"), "paused");
   assert.equal(verdictAt(waiting, PLACE, "evil/ca"), "conflict");
-  made.settle();
-  assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "evil/ca");
-});
-
-test("a kept copy comes back when its source is recreated within the grace, and not after it (A7)", () => {
-  for (const [afterMs, back] of [
-    [3000, true],
-    [60_000, false],
-  ] as const) {
-    const made = published({ namespacePolicy: "opt-in" });
-    replacedHalf(made);
-    crash(made);
-    made.delete("trusted/ca");
-    made.pass();
-    made.now += afterMs;
-    for (let round = 0; round < 3; round++) made.pass();
-    made.secret("trusted/ca", { to: "team-*" }, { type: "c/d" });
-    made.now += 1000;
-    made.settle();
-    assert.equal(made.secrets.has(PLACE), back, `after ${afterMs} ms`);
-    assert.equal(made.memories.shared.reservations.any, false);
-  }
-});
-
-test("a refused or paused source keeps its reserved place, and gets it when that is over (B2)", () => {
-  for (const [wrong, verdict] of [
-    [{ "to-selecter": "a=b" }, "frozen"],
-    [{ paused: "true" }, "paused"],
-  ] as const) {
-    const made = published({ namespacePolicy: "opt-out" });
-    replacedHalf(made);
-    made.annotate("trusted/ca", { to: "team-*", ...wrong });
-    made.now += 300_000;
-    const waiting = made.pass();
-    assert.equal(verdictAt(waiting, PLACE, "trusted/ca"), verdict);
-    assert.equal(verdictAt(waiting, PLACE, "evil/ca"), "conflict");
-    assert.deepEqual(actionsAt(waiting, PLACE), []);
-    made.edit("trusted/ca", ({ metadata }) => {
-      metadata.annotations = { "secretcast.io/to": "team-*" };
-    });
-    made.now += 5000;
-    made.settle();
-    assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "trusted/ca");
-  }
-});
-
-test("what the namespace says by now ends a reservation: it declines, or is another namespace (A7)", () => {
-  const says: readonly ((made: Cluster) => void)[] = [
-    (made) => made.namespace("team-a", { accept: "false" }),
-    (made) => made.namespace("team-a", { accept: "evil/*" }),
-    (made) => {
-      made.namespaces.delete("team-a");
-      made.pass();
-      made.namespace("team-a");
-    },
-    (made) => {
-      made.namespaces.delete("team-a");
-      made.namespace("team-a");
-      const again = made.namespaces.get("team-a");
-      assert.ok(again);
-      again.metadata.uid = "another";
-    },
-  ];
-  for (const [index, say] of says.entries()) {
-    const made = published({ namespacePolicy: "opt-in" });
-    replacedHalf(made);
-    crash(made);
-    say(made);
-    made.now += 5000;
-    made.settle();
-    assert.equal(
-      made.secrets.get(PLACE)?.metadata.annotations["secretcast.io/source"],
-      index === 1 ? "evil/ca" : undefined,
-      String(index),
-    );
-    assert.equal(made.memories.shared.reservations.any, false);
-  }
-});
-
-test("a delete that was never made, or arrives late, loses no kept copy (A7)", () => {
-  const made = published({ namespacePolicy: "opt-in" });
-  made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
-  const replace = made.plan().actions.find(({ kind }) => kind === "replace");
-  assert.ok(replace?.kind === "replace");
-  made.memories.shared.reservations.reserve(replace.reservation, made.now);
-  crash(made);
-  // The source has its old type again, so nothing is replaced.
-  made.secret("trusted/ca", { to: "team-*" });
+  made.annotate("trusted/ca", { paused: undefined });
   made.now += 5000;
-  made.pass();
-  made.delete(PLACE);
-  made.pass();
-  assert.equal(made.secrets.has(PLACE), true, "the delete of the process before arrived late");
-  made.memories.shared.reservations.reserve(replace.reservation, made.now);
-  made.now += 31_000;
   made.settle();
-  assert.equal(made.memories.shared.reservations.any, false);
+  assert.equal(sourceOf(made), "trusted/ca");
 });
 
-test("a copy that a finalizer holds while it is replaced comes back after it (A7)", () => {
-  const made = published({ namespacePolicy: "opt-in" });
+test("an object at the place, or the deletion of the namespace, ends the reservation", () => {
+  const changes: readonly ((made: Cluster) => void)[] = [
+    (made) => made.secret(PLACE),
+    (made) => void made.namespaces.delete("team-a"),
+    (made) => made.namespace("team-a", { accept: "false" }),
+  ];
+  for (const change of changes) {
+    const made = published();
+    replacedHalf(made);
+    change(made);
+    made.now += 5000;
+    made.plan();
+    assert.equal(isReserved(made), false);
+  }
+});
+
+test("a copy that a finalizer holds while it is replaced comes back after it", () => {
+  const made = published();
   made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
   const replace = made.plan().actions.find(({ kind }) => kind === "replace");
   assert.ok(replace?.kind === "replace");
-  made.memories.shared.reservations.reserve(replace.reservation, made.now);
+  begin(made, replace);
   made.edit(PLACE, ({ metadata }) => (metadata.deletionTimestamp = "2026-01-02T00:00:00Z"));
   made.now += 300_000;
-  assert.equal(verdictAt(made.pass(), PLACE), "wait");
+  assert.equal(verdictAt(made.pass(), PLACE, "trusted/ca"), "wait");
   made.delete(PLACE);
+  made.settle();
+  assert.equal(made.get(PLACE).type, "a/b");
+  assert.equal(sourceOf(made), "trusted/ca");
+});
+
+test("a namespace that only keeps its copy has it updated, and never replaced", () => {
+  const made = published({ namespacePolicy: "opt-in" });
+  made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
+  made.now += 5000;
+  const plan = made.settle();
+  assert.equal(verdictAt(plan, PLACE, "trusted/ca"), "frozen");
+  assert.match(
+    reasonAt(plan, PLACE, "trusted/ca"),
+    /kubectl annotate namespace team-a secretcast\.io\/accept=trusted\/ca$/,
+  );
+  assert.notEqual(made.get(PLACE).type, "a/b");
+  made.namespace("team-a", { accept: "trusted/ca" });
+  made.now += 5000;
   made.settle();
   assert.equal(made.get(PLACE).type, "a/b");
 });
 
-test("a reserved place is not held by --fanout-limit: it had its copy before (A7)", () => {
+test("a frozen copy that is only kept is removed when its source no longer wants it", () => {
   const made = published({ namespacePolicy: "opt-in" });
-  replacedHalf(made);
-  made.settings = { ...made.settings, fanoutLimitBytes: 1 };
+  made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
   made.now += 5000;
-  made.settle();
-  assert.equal(made.secrets.has(PLACE), true);
-});
-
-test("no more copies are replaced at a time than reservations fit on the Lease (A7)", () => {
-  const made = new Cluster().withNamespaces("shared");
-  for (let n = 0; n < 500; n++) made.namespace(`team-${n}`);
-  made.secret("shared/ca", { to: "team-*" });
-  made.settle();
-  made.settings = { ...made.settings, namespacePolicy: "opt-in" };
-  made.secret("shared/ca", { to: "team-*" }, { type: "a/b" });
-  made.now += 5000;
-  const replaces = (): number =>
-    made.plan().actions.filter(({ kind }) => kind === "replace").length;
-  assert.equal(replaces(), 200);
-  made.settle();
-  assert.equal(made.plan().states.current, 500);
-});
-
-test("what the Lease says of reservations is read with bounds, and what is malformed is ignored (A7)", () => {
-  const good = {
-    kind: "Secret",
-    place: "team-a/ca",
-    namespaceUID: "n",
-    source: "trusted/ca",
-    copyUID: "c",
-  };
-  const read = (value: unknown): number => parseReservations(JSON.stringify(value)).length;
-  assert.equal(read([good]), 1);
-  for (const change of [
-    { kind: "Pod" },
-    { place: "../x" },
-    { source: "trusted" },
-    { copyUID: "" },
-    { namespaceUID: 7 },
-    { copyUID: "x".repeat(200) },
-  ])
-    assert.equal(read([{ ...good, ...change }, null, 7, "x", []]), 0, JSON.stringify(change));
-  for (const text of ["", "{", "null", "7", JSON.stringify(good), "[".repeat(100_000)])
-    assert.deepEqual(parseReservations(text), []);
-  assert.equal(read(Array.from({ length: 1000 }, () => good)), 400);
-  assert.deepEqual(parseReservations(undefined), []);
-});
-
-test("a reserved place gets its copy at once, although a stronger source that the fan-out limit holds wants it", () => {
-  const made = published({ sourceNamespaces: globs("first,*") });
-  replacedHalf(made);
-  crash(made);
-  made.namespace("spare");
-  made.secret("first/ca", { to: "*" });
-  made.settings = { ...made.settings, fanoutLimitBytes: 1 };
-  const first = made.plan();
-  assert.equal(verdictAt(first, PLACE, "first/ca"), "held");
-  assert.equal(first.nextAt, made.now, "the next plan follows at once");
-  made.settle();
-  assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "trusted/ca");
-  assert.notEqual(made.plan().nextAt, made.now, "no further plan is asked for");
-});
-
-test("a namespace whose copies a finalizer keeps does not take all the room for reservations", () => {
-  const made = published();
-  made.namespace("tenant");
-  for (let index = 0; index < 250; index++)
-    for (const publisher of ["trusted", "evil"])
-      made.secret(`${publisher}/of-${index}`, { to: "tenant" });
+  assert.equal(verdictAt(made.settle(), PLACE), "frozen");
+  made.annotate("trusted/ca", { to: "!*" });
   made.settle(40);
-  for (let index = 0; index < 250; index++)
-    made.secret(`evil/of-${index}`, { to: "tenant" }, { type: "a/b" });
-  const { reservations } = made.memories.shared;
-  for (let round = 0; round < 10; round++) {
-    for (const action of made.plan().actions) {
-      if (action.kind === "confirm") made.apply(action);
-      if (action.kind !== "replace") continue;
-      reservations.reserve(action.reservation, made.now);
-      made.get(refText(action.place)).metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
-    }
-    made.reread();
-    made.now += 1000;
-  }
-  assert.equal(reservations.lasting().length, 50);
-  assert.equal(refText(replacedHalf(made).place), PLACE);
+  assert.equal(made.secrets.has(PLACE), false);
 });
+
+/** A tenant keeps 50 immutable copies in each of four namespaces by finalizers, and recreates their sources. */
+function withFinalizers(policy: PlannerSettings["namespacePolicy"]): Cluster {
+  const made = new Cluster({ sourceNamespaces: globs("*") }).withNamespaces("platform", "tenant");
+  const own = ["own-1", "own-2", "own-3", "own-4"];
+  for (const name of own) made.namespace(name, { accept: "tenant/*" });
+  made.namespace("team-b", { accept: "platform/*" });
+  made.secret("platform/ca", { to: "team-b" }, { immutable: true });
+  for (let index = 0; index < 50; index++)
+    made.secret(`tenant/of-${index}`, { to: "own-*" }, { immutable: true });
+  made.settle(40);
+  made.settings = { ...made.settings, namespacePolicy: policy };
+  for (let index = 0; index < 50; index++) {
+    for (const name of own)
+      made.edit(`${name}/of-${index}`, ({ metadata }) =>
+        Object.assign(metadata, { finalizers: ["tenant/stays"] }),
+      );
+    made.delete(`tenant/of-${index}`);
+    made.secret(`tenant/of-${index}`, { to: "own-*" }, { type: "a/b" });
+  }
+  return made;
+}
+
+for (const policy of ["opt-in", "opt-out"] as const)
+  test(`finalizers of one tenant delay no replace elsewhere and have a reason, under ${policy}`, () => {
+    const made = withFinalizers(policy);
+    for (let round = 0; round < 5; round++) {
+      for (const action of made.plan().actions) {
+        if (action.kind === "replace") begin(made, action);
+        if (action.kind === "replace" && action.source.namespace === "tenant")
+          made.edit(refText(action.place), ({ metadata }) => {
+            metadata.deletionTimestamp = "2026-01-02T00:00:00Z";
+          });
+        else made.apply(action);
+      }
+      made.now += 5000;
+    }
+    made.delete("platform/ca");
+    made.secret("platform/ca", { to: "team-b" }, { type: "a/b" });
+    const [replace] = made.plan().actions.filter(({ source }) => source.namespace === "platform");
+    assert.equal(replace?.kind, "replace");
+    made.apply(replace);
+    const plan = made.plan();
+    assert.equal(verdictAt(plan, "team-b/ca"), undefined, "it is current");
+    assert.equal(verdictAt(plan, "own-1/of-0"), "wait");
+    assert.match(reasonAt(plan, "own-1/of-0"), /tenant\/stays/);
+  });

@@ -6,7 +6,6 @@ import { Apply } from "../../../src/controller/writes/apply.ts";
 import { SecretData } from "../../../src/controller/model/secret-data.ts";
 import { DataCache } from "../../../src/controller/state/data-cache.ts";
 import { CopyObject, type SourcePayload } from "../../../src/controller/model/cluster.ts";
-import { ReservationsFull } from "../../../src/controller/writes/reservation-record.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { isKubeObject } from "../../../src/kube/rest/resource.ts";
@@ -36,7 +35,6 @@ function open(
   answers: readonly Answer[],
   writeDeadlineMs: () => number = () => Infinity,
   cache = data,
-  unrecorded?: Error | "hang",
 ) {
   const sent: ApiRequest[] = [];
   const counted: string[] = [];
@@ -60,14 +58,8 @@ function open(
     onWrite: (verb, result) => void counted.push(`${verb} ${result}`),
     onLiveRead: (_, { kind }) => void heard.push(kind),
     isReserved: (_, { name }) => name === "reserved",
-    reservations: {
-      where: "Lease secretcast/secretcast",
-      reserve: async ({ place }) => {
-        if (unrecorded === "hang") await new Promise(() => {});
-        else if (unrecorded) throw unrecorded;
-        reserved.push(`${refText(place)} before ${sent.length + 1}`);
-      },
-    },
+    onReplace: ({ place }) => void reserved.push(`${refText(place)} before ${sent.length + 1}`),
+    forget: (_, place) => void reserved.push(`${refText(place)} forgotten after ${sent.length}`),
     remember: (_, raw) => void remembered.push(raw),
     read: () => undefined,
     sources: {
@@ -404,7 +396,7 @@ test("a copy is deleted for its successor only when the API server would take th
     assert.deepEqual(methods(sent), ["POST", "DELETE", "POST"]);
     assert.deepEqual(sent[0]?.query, { dryRun: "All" });
     assert.deepEqual([sent[1]?.query, sent[2]?.query], [undefined, undefined]);
-    assert.deepEqual(reserved, ["team-a/registry before 2"]);
+    assert.deepEqual(reserved, ["team-a/registry before 2", "team-a/registry forgotten after 2"]);
   }
 });
 
@@ -437,45 +429,6 @@ test("a copy whose successor the API server would not take stays, whatever the r
     assert.equal((await apply.perform(action("replace"))).kind, "failed");
     assert.deepEqual(methods(sent), ["POST"]);
     assert.deepEqual([reserved, counted], [[], []]);
-  }
-});
-
-test("a copy is deleted for its successor only when its place could be reserved, if it must be (A7)", async () => {
-  const full = new ReservationsFull();
-  const denied = new ApiError("update lease", {
-    kind: "forbidden",
-    status: 403,
-    reason: "Forbidden",
-  });
-  for (const [error, mustLast, kind, requests] of [
-    [denied, true, "failed", ["POST"]],
-    [full, true, "moved", ["POST"]],
-    [denied, false, "done", ["POST", "DELETE", "POST"]],
-  ] as const) {
-    const { apply, sent } = open([{ metadata: {} }, {}, { metadata: {} }], undefined, data, error);
-    const replace = action("replace");
-    assert.ok(replace.kind === "replace");
-    const outcome = await apply.perform({ ...replace, mustLast });
-    assert.equal(outcome.kind, kind);
-    assert.deepEqual(methods(sent), requests);
-    if (outcome.kind === "failed")
-      assert.match(
-        outcome.reason,
-        /recorded on the Lease secretcast\/secretcast .*secretcast\.io\/accept/,
-      );
-  }
-});
-
-test("a record that gets no answer holds up neither other writes nor the end of the process (A7)", async () => {
-  for (const end of ["cut", "cancel"] as const) {
-    const { apply, sent } = open([{ metadata: {} }], undefined, data, "hang");
-    const cut = new AbortController();
-    const performed = apply.perform(action("replace"), { signal: cut.signal });
-    await new Promise(setImmediate);
-    if (end === "cancel") apply.cancel();
-    cut.abort();
-    assert.equal((await performed).kind, end === "cut" ? "failed" : "stopped");
-    assert.deepEqual(methods(sent), ["POST"], "nothing was deleted");
   }
 });
 
