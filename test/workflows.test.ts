@@ -46,7 +46,7 @@ const WRITES: Readonly<Record<string, readonly string[]>> = {
   "release.yml: image": ["packages", "id-token"],
   "release.yml: chart": ["packages", "id-token"],
   "release.yml: npm": ["id-token"],
-  "release.yml: page": ["contents", "id-token"],
+  "release.yml: page": ["contents", "id-token", "attestations"],
   "codeql.yml: analyze": ["security-events"],
   "scorecard.yml: scorecard": ["security-events", "id-token"],
 };
@@ -133,7 +133,7 @@ test("one job makes a release by the script and may publish nothing; those that 
   const made = (make.steps ?? []).flatMap(({ run = [] }) => run);
   assert.match(
     made.join("\n"),
-    /^npm run release -- --registry "\$REGISTRY" --executables executables --out release$/m,
+    /^npm run release -- --registry "\$REGISTRY" --executables executables --nodes nodes --out release$/m,
   );
   assert.deepEqual(Object.keys(publishing), ["image", "chart", "npm", "page"]);
   for (const [name, { needs = [], steps = [] }] of Object.entries(publishing)) {

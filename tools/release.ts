@@ -1,17 +1,18 @@
 // `npm run release -- --dry-run --out FOLDER [--image NAME@sha256:…]`, and in the job that publishes
-// `npm run release -- --registry HOST/OWNER --executables FOLDER --out FOLDER`: everything of a release, made and
-// checked, and nothing published: the chart and its OCI layout, one YAML, the npm package, the image, source maps
-// of its bundle, the executables with a krew manifest and a Homebrew formula, bills of materials, provenance,
-// checksums, and what stands on the release's page. Two runs on
-// one commit give equal files. With --registry the image is built on its base images, which must be named by
+// `npm run release -- --registry HOST/OWNER --executables FOLDER --nodes FOLDER --out FOLDER`: everything of a
+// release, made and checked, and nothing published: the chart and its OCI layout, one YAML, the npm package, the image, source maps
+// of its bundle, the executables with a krew manifest and a Homebrew formula, bills of materials, checksums,
+// the commit, and the files of the release's page. Two runs on one commit give equal files. With --registry the image is built on its base images, which must be named by
 // digest, and the YAML names it there; in a dry run it is the one that is given, else it is built, where it
 // can be, on stand-ins for its base images. Executables for Linux are made here; --executables names a folder with
-// those that were made elsewhere, which a dry run can do without.
+// those that were made elsewhere, and --nodes one with Node's own archives; a dry run can do without both.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { bundleInto } from "./bundle.ts";
 import { buildImage } from "./image.ts";
+import { missingArchives } from "./executable/node-program.ts";
+import { PLATFORMS } from "./executable/platforms.ts";
 import { whyNoImage } from "./image/buildah.ts";
 import { dockerfileOf } from "./image/stand-in-bases.ts";
 import { unpinnedBases } from "./release/bases.ts";
@@ -21,8 +22,7 @@ import { archive, ROOT, run } from "./release/files.ts";
 import { homebrewFormula, krewManifest, type Manifest } from "./release/installers.ts";
 import { digestOfArchive } from "./release/oci-layout.ts";
 import { missingOf } from "./release/owner-values.ts";
-import { filesBelow, fillPage, notesOf, writeSums } from "./release/page.ts";
-import { provenanceOf } from "./release/provenance.ts";
+import { fillPage, notesOf, writeSums } from "./release/page.ts";
 import { buildPublishedImage } from "./release/published-image.ts";
 import { billOfMaterials, ofBundle, type Bom } from "./sbom.ts";
 import { wordsOf } from "./words.ts";
@@ -36,9 +36,11 @@ type Made = {
   readonly image?: string | undefined;
   /** A folder with those that were made elsewhere. */
   readonly executables?: string | undefined;
+  /** A folder with Node's own archives beside SHASUMS256.txt, whose signature was verified. */
+  readonly nodes?: string | undefined;
 };
 
-async function release(out: string, { registry, image, executables }: Made): Promise<void> {
+async function release(out: string, { registry, image, executables, nodes }: Made): Promise<void> {
   const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const { version } = manifest;
   const commit = run("git", ["rev-parse", "HEAD"]).trim();
@@ -58,7 +60,7 @@ async function release(out: string, { registry, image, executables }: Made): Pro
     archive(maps, ["."], join(out, "image", `source-maps-${version}.tgz`), seconds);
     const bundled = ofBundle(bom, JSON.parse(readFileSync(join(maps, "packages.json"), "utf8")));
     writeFileSync(join(out, "image", "sbom.json"), bill(bundled, seconds));
-    const made = { layer, version, seconds, scratch, given: executables };
+    const made = { layer, version, seconds, scratch, given: executables, nodes };
     const packed = packExecutables(join(out, "executables"), registry !== undefined, made);
     writeFileSync(join(out, ".krew.yaml"), krewManifest(manifest, packed));
     writeFileSync(join(out, "secretcast.rb"), homebrewFormula(manifest, packed));
@@ -69,8 +71,7 @@ async function release(out: string, { registry, image, executables }: Made): Pro
     rmSync(scratch, { recursive: true });
   }
   writeFileSync(join(out, "notes.md"), `${notes}\n`);
-  const provenance = provenanceOf(out, filesBelow(out), { version, commit, registry, image });
-  writeFileSync(join(out, "provenance.json"), `${JSON.stringify(provenance, null, 2)}\n`);
+  writeFileSync(join(out, "commit"), `${commit}\n`);
   fillPage(out, version);
   writeSums(out);
 }
@@ -141,7 +142,7 @@ type Words = typeof values;
 
 /** Undefined when nothing is. */
 function whatIsWrong(words: Words): string | undefined {
-  const { "dry-run": dry, out, image, registry, executables } = words;
+  const { "dry-run": dry, out, image, registry, executables, nodes } = words;
   if ((dry === true) === (registry !== undefined))
     return "give --dry-run, or --registry HOST/OWNER for what is to be published there: nothing is published here";
   if (out === undefined) return "give --out FOLDER";
@@ -153,17 +154,24 @@ function whatIsWrong(words: Words): string | undefined {
     return `--image "${image}" is not NAME@sha256:DIGEST`;
   if (executables !== undefined && !existsSync(executables))
     return `--executables "${executables}" is no folder`;
-  return registry === undefined ? undefined : whatIsMissing(registry, executables);
+  return registry === undefined ? undefined : whatIsMissing(registry, executables, nodes);
 }
 
 /** In the tree and among what was made elsewhere, before anything may be published. */
-function whatIsMissing(registry: string, executables: string | undefined): string | undefined {
+function whatIsMissing(
+  registry: string,
+  executables: string | undefined,
+  nodes: string | undefined,
+): string | undefined {
   const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
   const missing = missingOf(registry, read);
   if (missing !== undefined) return missing;
   const macs = missingExecutables(executables);
   if (macs.length > 0)
     return `give --executables FOLDER with ${macs.join(" and ")}, made on a Mac by "npm run executable"`;
+  const archives = missingArchives(PLATFORMS, nodes ?? "");
+  if (nodes === undefined || archives.length > 0)
+    return `give --nodes FOLDER with ${archives.join(", ")} of Node's own downloads (docs/release.md)`;
   const unpinned = unpinnedBases(dockerfileOf(ROOT));
   return unpinned.length === 0
     ? undefined
@@ -177,6 +185,7 @@ const { values } = wordsOf(import.meta.filename, {
     image: { type: "string" },
     registry: { type: "string" },
     executables: { type: "string" },
+    nodes: { type: "string" },
   },
 });
 const { out, ...made } = values;

@@ -30,7 +30,7 @@ const PACKED = [
   "test/installed-package.test.ts",
   "test/kube-package.test.ts",
   "test/package.test.ts",
-  "test/release.test.ts",
+  "test/release{,-node}.test.ts",
   "test/sandbox-package.test.ts",
 ];
 // And what starts programs for seconds, or plays one thing very often: a third of the time of all tests.

@@ -38,14 +38,15 @@ export function packBundle(layer: string, scratch: string): string {
   return config.output;
 }
 
-/** Makes the executable of that platform at `file`. */
+/** Makes the executable of that platform at `file`; `nodes` is a folder of Node's own archives. */
 export function buildExecutable(
   platform: Platform,
   packed: string,
   file: string,
   scratch: string,
+  nodes?: string,
 ): void {
-  const program = nodeProgramOf(platform, scratch);
+  const program = nodeProgramOf(platform, scratch, nodes);
   if (platform.krew.os === "linux") {
     const made = withNote(readFileSync(program), RESOURCE, readFileSync(packed));
     setFuse(made);

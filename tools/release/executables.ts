@@ -27,6 +27,8 @@ export type ExecutablesOf = {
   readonly scratch: string;
   /** A folder with executables that were made elsewhere, each as `givenName` says. */
   readonly given: string | undefined;
+  /** A folder with Node's own archives and their checksums; undefined in a dry run, which takes npm's. */
+  readonly nodes: string | undefined;
 };
 
 /** In such a folder: `secretcast-darwin-arm64`. */
@@ -43,7 +45,7 @@ export function missingExecutables(given: string | undefined): readonly string[]
 export function packExecutables(
   folder: string,
   all: boolean,
-  { layer, version, seconds, scratch, given }: ExecutablesOf,
+  { layer, version, seconds, scratch, given, nodes }: ExecutablesOf,
 ): readonly PackedExecutable[] {
   const packed = packBundle(layer, scratch);
   const foreign = (platform: Platform): string | undefined => {
@@ -58,7 +60,7 @@ export function packExecutables(
     mkdirSync(stage);
     const program = join(stage, platform.program);
     const made = foreign(platform);
-    if (made === undefined) buildExecutable(platform, packed, program, scratch);
+    if (made === undefined) buildExecutable(platform, packed, program, scratch, nodes);
     else copyFileSync(made, program);
     const papers = {
       LICENSE: join(layer, "LICENSE"),

@@ -14,7 +14,7 @@ export function fillPage(out: string, version: string): void {
     [`image/source-maps-${version}.tgz`, `source-maps-${version}.tgz`],
     ["image/sbom.json", "sbom-image.json"],
     ["npm/sbom.json", "sbom-npm.json"],
-    ["provenance.json", "provenance.json"],
+    ["commit", "commit"],
     // A page renames a file that begins with a dot.
     [".krew.yaml", "secretcast.krew.yaml"],
     ["secretcast.rb", "secretcast.rb"],

@@ -14,10 +14,11 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export function givenRelease(): string | undefined {
   const folder = process.env["SECRETCAST_RELEASE"];
   if (folder === undefined || folder === "") return undefined;
-  const provenance = readFileSync(join(folder, "provenance.json"), "utf8");
+  const commit = readFileSync(join(folder, "commit"), "utf8");
   const head = spawnSync("git", ["rev-parse", "HEAD"], { cwd: ROOT, encoding: "utf8" });
-  assert.ok(
-    provenance.includes(`"gitCommit": "${head.stdout.trim()}"`),
+  assert.equal(
+    commit,
+    head.stdout,
     `SECRETCAST_RELEASE=${folder} is of another commit: make it anew by "npm run release -- --dry-run --out ${folder}", or unset it`,
   );
   return folder;
