@@ -1,7 +1,7 @@
 // Connects the informers to one work-queue key and one worker. An event only triggers a sync, which decides
 // from the whole cache (sync.ts). Promises:
 // - No sync runs before all caches are complete.
-// - At most one sync runs at a time, and no more than twenty a second for long.
+// - At most one sync runs at a time, and planning takes at most a sixth of a core for long.
 // - A sync that fails as a whole is retried with back-off.
 // Every replica keeps its caches warm, and only the leader works. The controller stops the worker and its
 // writes in flight first, then the lease, the informers and the Events. Nothing runs after that.
@@ -13,9 +13,9 @@ import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts"
 import type { Reachability } from "../../kube/rest/reachability.ts";
 import { WorkQueue } from "../../kube/workqueue/queue.ts";
 import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
-import { TokenBucket } from "../../kube/time/token-bucket.ts";
 import type { Log } from "../report/log.ts";
 import { Once } from "./once.ts";
+import { PlanningPace } from "./planning-pace.ts";
 import type { Sync } from "./sync.ts";
 import type { SyncResult } from "./sync-result.ts";
 import type { Watches } from "./watches.ts";
@@ -48,14 +48,12 @@ const SYNC_KEY = "sync";
 // The distance between syncs is this many times the last planning time. A storm of events then costs at most
 // a sixth of a core. Changes of namespaces and sources do not wait.
 const DISTANCE = 5;
-// Limits all syncs, also those for changes of namespaces and sources. A burst runs at once.
-const SYNC_LIMIT = { perSecond: 16, burst: 40 } as const;
 
 export class Controller {
   readonly #deps: ControllerDeps;
   readonly #settings: ControllerSettings;
   readonly #queue: WorkQueue<typeof SYNC_KEY>;
-  readonly #syncLimit: TokenBucket;
+  readonly #pace = new PlanningPace();
   readonly #once: Once | undefined;
   #planEnded = 0;
   #planTook = 0;
@@ -70,7 +68,6 @@ export class Controller {
     const { clock, queueMetrics } = deps;
     this.#deps = deps;
     this.#settings = settings;
-    this.#syncLimit = new TokenBucket({ clock, ...SYNC_LIMIT });
     this.#once = settings.once ? new Once(deps, settings.graceMs) : undefined;
     this.#queue = new WorkQueue({
       name: SYNC_KEY,
@@ -200,8 +197,8 @@ export class Controller {
       await this.#process();
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
-      // Reserves a token for the next sync before its trigger is known. All events until then share that sync.
-      const rest = this.#syncLimit.reserve();
+      // All events until then share the next sync, also those of namespaces and sources.
+      const rest = this.#pace.waitMs(this.#deps.clock.monotonic());
       if (rest > 0) await sleep(this.#deps.clock, rest, signal);
     }
     this.#workSignal = undefined;
@@ -230,6 +227,7 @@ export class Controller {
       this.#queue.forget(SYNC_KEY);
       this.#planEnded = clock.monotonic();
       this.#planTook = result.planMs;
+      this.#pace.planned(this.#planEnded, result.planMs);
       this.#schedule(result);
     } catch (error) {
       this.#queue.addRateLimited(SYNC_KEY);

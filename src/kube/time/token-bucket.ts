@@ -38,13 +38,6 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes a token, on credit if necessary. Returns in how many ms it is available. */
-  reserve(): number {
-    this.#fill();
-    this.#tokens -= 1;
-    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
-  }
-
   /** In how many ms the bucket is full, if no token is taken. At 0 it can be dropped. */
   get fullInMs(): number {
     this.#fill();
