@@ -7,7 +7,8 @@ import {
   type AnnotationName,
 } from "../../controller/annotations/vocabulary.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import { kubectlOn, shellWord } from "./what-to-type.ts";
+import { kubectlOn } from "./what-to-type.ts";
+import { shellWord } from "../../text/shell-word.ts";
 
 /** Maximum length of a command in characters: a quarter of what a system accepts as one argument. */
 export const LONGEST_COMMAND = 32_768;

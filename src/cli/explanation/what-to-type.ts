@@ -1,13 +1,8 @@
 // The commands that change an answer, ready for a shell. Every text from a user is in single quotes.
 import { type Ref } from "../../text/names.ts";
+import { shellWord } from "../../text/shell-word.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
-
-const PLAIN = /^[-A-Za-z0-9_./:=@%+,]+$/;
-
-export function shellWord(text: string): string {
-  return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
 
 /** The kind as kubectl names it. */
 export function kubectlWord(kind: ObjectKind): string {

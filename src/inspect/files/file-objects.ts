@@ -96,7 +96,7 @@ class FileReader implements FileReading {
       if (!(error instanceof UsageError)) throw error;
       if (text === undefined) this.unread.push(error.message);
       else if (text.includes("{{")) this.#passOver(file, "template");
-      else if (!/^[\s"']*(apiVersion|kind)["']?\s*:/m.test(text))
+      else if (!/^[ \t"']*(apiVersion|kind)["']?[ \t]*:/m.test(text))
         this.#passOver(file, "other file");
       else this.unread.push(error.message);
       return;

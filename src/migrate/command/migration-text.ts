@@ -3,7 +3,7 @@ import { listed } from "../../text/listed.ts";
 import { sourceItems, type MigrationItem, type SourceItem } from "./migration-items.ts";
 import type { Migration } from "../moves/migration.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import { painter, tableLines, type Column } from "../../inspect/kubectl/table.ts";
+import { painter, printable, tableLines, type Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 
 const MOST_NAMED = 4;
@@ -67,15 +67,20 @@ export function printMigration(
     const text = [...lines].join("");
     if (text !== "") stdout.write(`${paint("bold", title)}\n${text}\n`);
   };
+  const textBlock = (title: string, lines: Iterable<string>): void =>
+    block(
+      title,
+      Array.from(lines, (line) => `${printable(line)}\n`),
+    );
   block("Sources", tableLines(sources, SOURCE_COLUMNS, flags, paint));
-  block("Namespaces gained and lost", differenceLines(sources));
-  block("Their new annotations", annotationLines(sources));
-  block("Entries of the source list", entryLines(sources));
-  block("To know of them", notesOf(sources));
-  block(
+  textBlock("Namespaces gained and lost", differenceLines(sources));
+  textBlock("Their new annotations", annotationLines(sources));
+  textBlock("Entries of the source list", entryLines(sources));
+  textBlock("To know of them", notesOf(sources));
+  textBlock(
     "Namespaces",
     migration.namespaces.map(({ namespace, accept, done }) => {
-      return `${namespace.name}: secretcast.io/accept: ${accept}${done ? " (there already)" : ""}\n`;
+      return `${namespace.name}: secretcast.io/accept: ${accept}${done ? " (there already)" : ""}`;
     }),
   );
   const all = flags.output === "wide";
@@ -84,10 +89,10 @@ export function printMigration(
   );
   block("Copies", [countLine(items), "\n"]);
   block(all ? "One by one" : "Not adopted", tableLines(shown, ITEM_COLUMNS, flags, paint));
-  block("Flags of the controller", listLines(migration.flags));
-  block("To know", listLines([...migration.hints, ...migration.besides]));
-  block("Before --write", listLines(migration.preparations));
-  block("Removing the old tool", listLines(leftoverLines(migration)));
+  textBlock("Flags of the controller", migration.flags);
+  textBlock("To know", [...migration.hints, ...migration.besides]);
+  textBlock("Before --write", migration.preparations);
+  textBlock("Removing the old tool", leftoverLines(migration));
 }
 
 /** The steps by hand after the clean-up. */
@@ -100,9 +105,9 @@ function* differenceLines(sources: readonly SourceItem[]): Generator<string> {
   for (const item of sources) {
     const { gained, lost } = item;
     const source = shownSource(item);
-    if (gained.length > 0) yield `${source} gains ${gained.join(", ")}\n`;
+    if (gained.length > 0) yield `${source} gains ${gained.join(", ")}`;
     for (const [why, names] of Map.groupBy(lost, ({ why }) => why)) {
-      yield `${source} loses ${names.map(({ namespace }) => namespace).join(", ")}: ${why}\n`;
+      yield `${source} loses ${names.map(({ namespace }) => namespace).join(", ")}: ${why}`;
     }
   }
 }
@@ -111,16 +116,16 @@ function* annotationLines(sources: readonly SourceItem[]): Generator<string> {
   for (const item of sources) {
     const { annotations, write } = item;
     if (write !== "annotate" && write !== "create") continue;
-    yield `${shownSource(item)}\n`;
-    for (const [key, value] of Object.entries(annotations)) yield `  ${key}: ${quoted(value)}\n`;
+    yield shownSource(item);
+    for (const [key, value] of Object.entries(annotations)) yield `  ${key}: ${quoted(value)}`;
   }
 }
 
 function* entryLines(sources: readonly SourceItem[]): Generator<string> {
   for (const { entry, write } of sources) {
     if (!entry || write !== "enter") continue;
-    yield `${entry.key}: |\n`;
-    for (const line of entry.text.trimEnd().split("\n")) yield `  ${line}\n`;
+    yield `${entry.key}: |`;
+    for (const line of entry.text.trimEnd().split("\n")) yield `  ${line}`;
   }
 }
 
@@ -132,10 +137,10 @@ function* notesOf(sources: readonly SourceItem[]): Generator<string> {
   for (const item of sources) {
     const { notes, madeBy, write, problems } = item;
     const source = shownSource(item);
-    for (const problem of problems) yield `${source}: ${problem}\n`;
-    for (const note of notes) yield `${source}: ${note}\n`;
+    for (const problem of problems) yield `${source}: ${problem}`;
+    for (const note of notes) yield `${source}: ${note}`;
     if (madeBy !== undefined && write === "annotate") {
-      yield `${source}: written by ${madeBy} as well: have it keep the annotations (--print-patches), or have it in the source list (--by-list)\n`;
+      yield `${source}: written by ${madeBy} as well: have it keep the annotations (--print-patches), or have it in the source list (--by-list)`;
     }
   }
 }
@@ -151,8 +156,4 @@ function countLine(items: readonly MigrationItem[]): string {
   const rest = [...counts].map(([state, count]) => `${count} ${state}`);
   const parts = [`${adopt} to adopt`, ...(adopted > 0 ? [`${adopted} adopted already`] : [])];
   return `${[...parts, ...rest].join(", ")}\n`;
-}
-
-function* listLines(lines: readonly string[]): Generator<string> {
-  for (const line of lines) yield `${line}\n`;
 }

@@ -15,6 +15,7 @@ import type { MoveStepName, OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
+import { printable } from "../../inspect/kubectl/table.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";
 
@@ -128,10 +129,10 @@ async function cleanUp(step: MoveStep): Promise<number> {
   const { migration, client, unread } = view;
   const steps = cleanupRequests(migration);
   const requests = [...steps.copies, ...steps.sources];
-  for (const { what } of requests) program.stdout.write(`${what}\n`);
+  for (const { what } of requests) program.stdout.write(`${printable(what)}\n`);
   const first = requests.length > 0 ? migration.deletions : [];
-  for (const line of first) program.stdout.write(`first: ${line}\n`);
-  for (const line of leftoverLines(migration)) program.stdout.write(`${line}\n`);
+  for (const line of first) program.stdout.write(`first: ${printable(line)}\n`);
+  for (const line of leftoverLines(migration)) program.stdout.write(`${printable(line)}\n`);
   program.stderr.write(`${requests.length} objects bear traces of ${options.tool.name}\n`);
   if (!options.write || requests.length === 0) return printProblems(unread, flags, program);
   const obstacle = await noObstacle(step);
@@ -191,7 +192,7 @@ async function obstacleNow(
   }
   const step = cleanup ? "clean-up" : "move";
   const armed = await armedRules(tool, view.migration, step, reading);
-  for (const line of armed) program.stderr.write(`first: ${line}\n`);
+  for (const line of armed) program.stderr.write(`first: ${printable(line)}\n`);
   if (armed.length === 0) return undefined;
   return `${title} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;
 }

@@ -7,6 +7,7 @@ import { apiVersionOf } from "../../text/names.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { copiedKind, objectTitle } from "../oldtools/old-objects.ts";
 import { yamlText } from "../../inspect/kubectl/listing.ts";
+import { printable } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 
 export function printPatches(
@@ -15,12 +16,12 @@ export function printPatches(
   { stdout }: Pick<Program, "stdout">,
 ): void {
   const { sources, namespaces, copies, flags, preparations } = migration;
-  for (const step of preparations) stdout.write(`# Before --write: ${step}\n`);
+  for (const step of preparations) stdout.write(`# Before --write: ${printable(step)}\n`);
   stdout.write(`# Flags of the controller: ${flags.join(" ")}\n`);
   for (const source of sources) {
     if (source.write === "create") {
       stdout.write(
-        `# ${objectTitle(source.place)} is new and holds data, so that it is not printed: ${source.old.title} has them.\n`,
+        `# ${objectTitle(source.place)} is new and holds data, so that it is not printed: ${printable(source.old.title)} has them.\n`,
       );
     } else if (source.write === "annotate") stdout.write(document(patchOf(source)));
   }

@@ -8,6 +8,7 @@ import type { Migration, MoveSettings } from "../moves/migration.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printListing } from "../../inspect/kubectl/listing.ts";
+import { printable } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 
 /** The current cluster, and the result of a move. */
@@ -63,6 +64,6 @@ export function printProblems(
 ): number {
   if (problems.length === 0) return 0;
   stderr.write("not complete:\n");
-  for (const problem of problems) stderr.write(`  ${problem}\n`);
+  for (const problem of problems) stderr.write(`  ${printable(problem)}\n`);
   return otherwiseCode(flags);
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseSelector } from "../../../src/text/label-selector.ts";
 import { refText } from "../../../src/text/names.ts";
-import { shellWord } from "../../../src/cli/explanation/what-to-type.ts";
+import { shellWord } from "../../../src/text/shell-word.ts";
 import { cluster, ask, refused, settled, withOther } from "../../support/planner/explained.ts";
 
 test("a copied source: every rule holds, and the copy itself decides", () => {

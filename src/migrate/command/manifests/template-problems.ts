@@ -73,7 +73,7 @@ async function otherProblems(
 
 /** Whether a text that may not be YAML contains an object of this kind. Other groups have such kinds too. */
 function declares(text: string, { group, kind }: OldResource): boolean {
-  const kinds = [...text.matchAll(/^[\s-]*kind:\s*["']?(\w+)["']?\s*$/gm)];
+  const kinds = [...text.matchAll(/^[ \t-]*kind:[ \t]*["']?(\w+)["']?[ \t\r]*$/gm)];
   return text.includes(`${group}/`) && kinds.some(([, found]) => found === kind);
 }
 

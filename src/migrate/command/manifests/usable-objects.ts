@@ -5,6 +5,7 @@ import { shapeFault } from "../../oldtools/field-shapes.ts";
 import { fields, resourceOf } from "../../oldtools/old-objects.ts";
 import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
+import { isNamespaceName, isSecretName } from "../../../text/names.ts";
 import { faultOf } from "../../../inspect/cluster/read-files.ts";
 
 export type UsableObjects = {
@@ -42,8 +43,19 @@ export function usableObjects(
 }
 
 function shapeOf({ raw, where }: FileObject, { resources }: OldTool): string | undefined {
-  const fault = shapeFault(raw, resources);
+  const fault = nameFault(raw, resources) ?? shapeFault(raw, resources);
   return fault === undefined ? undefined : `${where}: ${fault}`;
+}
+
+/** Why an API server refuses the name of a custom resource. */
+function nameFault(raw: FileObject["raw"], resources: OldTool["resources"]): string | undefined {
+  if (!resourceOf(raw, resources)) return undefined;
+  const { name, namespace } = fields(raw["metadata"]);
+  const isNamed = typeof name === "string" && isSecretName(name);
+  if (!isNamed) return `${JSON.stringify(name)} is not the name of a ${String(raw["kind"])}`;
+  if (namespace === undefined || namespace === null) return undefined;
+  if (typeof namespace === "string" && isNamespaceName(namespace)) return undefined;
+  return `${JSON.stringify(namespace)} is not the name of a namespace`;
 }
 
 // Layers describe one Namespace several times, and the labels of all of them decide what a rule matches.

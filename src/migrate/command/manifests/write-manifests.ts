@@ -8,6 +8,7 @@ import { refText } from "../../../text/names.ts";
 import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
 import type { Migration } from "../../moves/migration.ts";
 import type { KubectlFlags } from "../../../inspect/kubectl/kubectl-flags.ts";
+import { printable } from "../../../inspect/kubectl/table.ts";
 import type { Program } from "../../../run/program-context.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
 import type { StringMap } from "../../../text/string-map.ts";
@@ -24,7 +25,8 @@ export async function writeManifests(
   const { stdout, stderr } = program;
   const files = editedFiles(objects, migration, flags);
   const edited = files.filter(({ done }) => done.length > 0);
-  for (const { file, diff } of edited) stdout.write(`--- ${file}\n+++ ${file}\n${diff}`);
+  for (const { file, diff } of edited)
+    stdout.write(`--- ${printable(file)}\n+++ ${printable(file)}\n${printableLines(diff)}`);
   const count = edited.reduce((sum, { done }) => sum + done.length, 0);
   if (edited.length > 0) {
     await confirm(`change ${count} objects in ${edited.length} files`, options, program);
@@ -32,7 +34,7 @@ export async function writeManifests(
   }
   stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
   for (const flag of migration.flags) stderr.write(`flag of the controller: ${flag}\n`);
-  for (const hint of migration.hints) stderr.write(`to know: ${hint}\n`);
+  for (const hint of migration.hints) stderr.write(`to know: ${printable(hint)}\n`);
   const unwritten = migration.sources.flatMap(({ write, place, entry, old: { title } }) => {
     if (write === "create")
       return [`${title}: its new source ${refText(place)} is not put into files`];
@@ -44,6 +46,10 @@ export async function writeManifests(
     flags,
     program,
   );
+}
+
+function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
 }
 
 /** The edits that --write refuses, with the reason. They are known before anything is written. */

@@ -4,6 +4,7 @@
 import { creationPolicy, makerOf, specOf } from "./external-rules.ts";
 import { customPlace, type OldCustom } from "../old-objects.ts";
 import type { MoveStepName, OldSource } from "../old-tool.ts";
+import { shellCommand } from "../../../text/shell-word.ts";
 
 /** Rules that would undo a step, or delete copies, with the command that changes that. */
 export function armed(
@@ -19,17 +20,15 @@ export function armed(
     const place = customPlace(custom);
     const title = maker === undefined ? `${kind} ${place}` : `ClusterExternalSecret ${maker}`;
     if (!titles.has(title)) return [];
-    const scope = namespace === undefined ? "" : `-n ${namespace} `;
+    const what = [...(namespace === undefined ? [] : ["-n", namespace]), kind.toLowerCase(), name];
     if (creationPolicy(specOf(custom)) === "Orphan") {
       if (step === "move" || maker !== undefined) return [];
-      return [`${title}: kubectl delete ${scope}${kind.toLowerCase()} ${name}`];
+      return [`${title}: ${shellCommand("kubectl", "delete", ...what)}`];
     }
     if (maker !== undefined) return [`${kind} ${place}: wait until it has the policy of its rule`];
     const orphan = { target: { creationPolicy: "Orphan" } };
     const spec = kind === "ExternalSecret" ? orphan : { externalSecretSpec: orphan };
     const patch = JSON.stringify({ spec });
-    return [
-      `${title}: kubectl patch ${scope}${kind.toLowerCase()} ${name} --type=merge -p '${patch}'`,
-    ];
+    return [`${title}: ${shellCommand("kubectl", "patch", ...what, "--type=merge", "-p", patch)}`];
   });
 }

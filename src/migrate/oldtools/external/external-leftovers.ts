@@ -5,6 +5,7 @@ import { isOwner } from "./external-marks.ts";
 import type { ExternalObject, ExternalRule, ExternalRules } from "./external-rules.ts";
 import { listed } from "../../../text/listed.ts";
 import { refText } from "../../../text/names.ts";
+import { shellCommand } from "../../../text/shell-word.ts";
 
 const CLUSTER_FINALIZER = "externalsecrets.external-secrets.io/ces-";
 /** Names in one command. */
@@ -92,9 +93,9 @@ function ruleLines(moving: readonly ExternalRule[]): readonly string[] {
     const [first] = rules;
     if (!first) return [];
     const { kind, namespace } = first.custom;
-    const what = `${namespace === undefined ? "" : `-n ${namespace} `}${kind.toLowerCase()}`;
-    return chunks(rules.map(({ custom }) => custom.name)).map(
-      (names) => `kubectl delete ${what} ${names}`,
+    const what = [...(namespace === undefined ? [] : ["-n", namespace]), kind.toLowerCase()];
+    return chunks(rules.map(({ custom }) => custom.name)).map((names) =>
+      shellCommand("kubectl", "delete", ...what, ...names),
     );
   });
   return [
@@ -114,8 +115,8 @@ function namespaceLines(
   );
   const commands = [...byRest].flatMap(([rest, namespaces]) => {
     const patch = `{"metadata":{"finalizers":${rest === "[]" ? "null" : rest}}}`;
-    return chunks(namespaces.map(({ name }) => name)).map(
-      (names) => `kubectl patch namespace ${names} --type=merge -p '${patch}'`,
+    return chunks(namespaces.map(({ name }) => name)).map((names) =>
+      shellCommand("kubectl", "patch", "namespace", ...names, "--type=merge", "-p", patch),
     );
   });
   return [
@@ -124,10 +125,9 @@ function namespaceLines(
   ];
 }
 
-function chunks(names: readonly string[]): readonly string[] {
-  const parts: string[] = [];
-  for (let at = 0; at < names.length; at += AT_ONCE)
-    parts.push(names.slice(at, at + AT_ONCE).join(" "));
+function chunks(names: readonly string[]): readonly (readonly string[])[] {
+  const parts: (readonly string[])[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) parts.push(names.slice(at, at + AT_ONCE));
   return parts;
 }
 

@@ -21,7 +21,7 @@ import { isNamespaceName } from "../../../text/names.ts";
 
 type Expressions = ReadonlyMap<string, string>;
 
-const APPLY = /^generator\.Apply\(\s*(.+?)\s*,\s*\[\s*(.+?)\s*\]\s*\)$/s;
+const APPLY = "generator.Apply(";
 const GET = /^resource\.Get\(\s*"v1"\s*,\s*"(\w+)"\s*,\s*"([^"]*)"\s*,\s*"([^"]*)"\s*\)$/;
 const LIST = /^resource\.List\(\s*"v1"\s*,\s*"(\w+)"\s*,\s*"([^"]*)"\s*(?:,\s*\{([^{}]*)\}\s*)?\)$/;
 const PLURAL = /["'](?:secrets|configmaps)["']/;
@@ -81,6 +81,16 @@ function mentionsKinds(text: string, expressions: Expressions): boolean {
   return texts.some((each) => PLURAL.test(each));
 }
 
+/** Of `generator.Apply(INTO, [WHAT])`. Empty for another form. */
+function partsOfApply(text: string): { readonly into: string; readonly what: string } {
+  const inner = text.slice(APPLY.length, -1).trim();
+  const list = /,\s*\[/.exec(inner);
+  if (!text.startsWith(APPLY) || !text.endsWith(")") || !list || !inner.endsWith("]"))
+    return { into: "", what: "" };
+  const what = inner.slice(list.index + list[0].length, -1).trim();
+  return { into: inner.slice(0, list.index).trim(), what };
+}
+
 /** Undefined: it copies nothing that moves. A text says why it does not move. */
 function cloneOf(
   policy: OldCustom,
@@ -89,7 +99,7 @@ function cloneOf(
   expressions: Expressions,
 ): CloneRule | string | undefined {
   if (text.length > LONGEST) return "its expression is too long to be read";
-  const [, into = "", what = ""] = APPLY.exec(text) ?? [];
+  const { into, what } = partsOfApply(text);
   const source = resolved(what, expressions);
   const [, oneKind, oneNamespace = "", oneName = ""] = GET.exec(source) ?? [];
   const [, listKind, listNamespace = "", labels = ""] = LIST.exec(source) ?? [];

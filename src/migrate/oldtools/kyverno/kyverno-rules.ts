@@ -131,8 +131,11 @@ function ruleOf(
     return "it is a template of Helm and cannot be read: run migrate on what it renders";
   const from = fromOf(generate);
   if (typeof from === "string") return from;
-  if (policy.namespace !== undefined && policy.namespace === from.namespace)
-    return "a Policy clones inside its own namespace, which is the source's: secretcast makes no copy there";
+  // Kyverno refuses a Policy that clones from elsewhere, by a webhook that may have been down.
+  if (policy.namespace !== undefined)
+    return policy.namespace === from.namespace
+      ? "a Policy clones inside its own namespace, which is the source's: secretcast makes no copy there"
+      : `a Policy may clone inside its own namespace only, so that Kyverno does not carry out this rule, whose source is in ${from.namespace}`;
   const title = titleOfRule(policy, rule);
   const name = stringOf(generate["name"]);
   if (name.includes("{{"))

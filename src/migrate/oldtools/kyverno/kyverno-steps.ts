@@ -13,6 +13,7 @@ import {
 import type { MoveStepName, OldSource } from "../old-tool.ts";
 import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
 import { stringOf } from "../../../controller/model/unstructured.ts";
+import { shellCommand } from "../../../text/shell-word.ts";
 
 /** The policies, and the sources that move. */
 export type KyvernoSteps = {
@@ -87,11 +88,13 @@ function keeperOf({ labels, annotations }: OldCustom): string {
 }
 
 function patchCommand(policy: OldCustom, patch: unknown): string {
-  return `kubectl patch ${wordsFor(policy)} --type=json -p '${JSON.stringify(patch)}'`;
+  const how = ["--type=json", "-p", JSON.stringify(patch)];
+  return shellCommand("kubectl", "patch", ...wordsFor(policy), ...how);
 }
 
-function wordsFor({ kind, group, name, namespace }: OldCustom): string {
-  return `${kind.toLowerCase()}.${group} ${name}${namespace === undefined ? "" : ` -n ${namespace}`}`;
+function wordsFor({ kind, group, name, namespace }: OldCustom): readonly string[] {
+  const where = namespace === undefined ? [] : ["-n", namespace];
+  return [`${kind.toLowerCase()}.${group}`, name, ...where];
 }
 
 // Rules are deleted from the last to the first, because a deletion moves those behind it.
@@ -105,7 +108,7 @@ function deletionLines(
     if (!first) return [];
     const { policy } = first;
     const isWhole = reading.isOnlyClones && own.length === reading.rules.length;
-    if (isWhole) return [`kubectl delete ${wordsFor(policy)}`];
+    if (isWhole) return [shellCommand("kubectl", "delete", ...wordsFor(policy))];
     const operations = own.toReversed().flatMap(({ deleting }) => deleting);
     const byHand = own.filter(({ deleting }) => deleting.length === 0);
     return [

@@ -39,6 +39,10 @@ export function patternKey({ engine, mode, pattern }: PatternUse): string {
 /** The expression, or the answer if nothing has to be matched. */
 export function patternExpression(use: PatternUse): PatternExpression | PatternAnswer {
   const { engine, mode, pattern } = use;
+  if (pattern.length > LONGEST_PATTERN) {
+    const why = `the pattern ${shownPattern(pattern)} is longer than ${LONGEST_PATTERN} characters`;
+    return { kind: "unknown", why };
+  }
   if (engine === "RE2") return { kind: "expression", engine, source: pattern, flags: "" };
   const javascript = { kind: "expression", engine: "JavaScript" } as const;
   if (engine === "glob") return { ...javascript, source: globSource(pattern), flags: "s" };
@@ -61,6 +65,8 @@ function globSource(glob: string): string {
   return `^${source.join("")}$`;
 }
 
+/** Names have at most 63 characters, and the time to read a pattern grows with the square of its length. */
+const LONGEST_PATTERN = 2048;
 const LONGEST_SHOWN = 80;
 
 /** In quotes, and cut where it is long. */

@@ -2,7 +2,7 @@
 // pattern is first split into its ways: sequences of characters, of "anything", and of loops that no glob
 // can express. A loop without effect is left out. A loop with an effect means that there are no globs.
 import { NAMESPACE_GLOBS } from "../../../text/globs.ts";
-import type { PatternUse } from "./old-patterns.ts";
+import { patternExpression, type PatternUse } from "./old-patterns.ts";
 import { parsePattern } from "./pattern-syntax.ts";
 import { NAME_CHARACTERS, type PatternNode, type PatternWays } from "./pattern-tree.ts";
 
@@ -24,6 +24,7 @@ const MOST_COUNT = 16;
 /** Undefined when no globs match exactly these namespaces. */
 export function globsOfPattern(use: PatternUse): readonly string[] | undefined {
   if (use.engine === "glob") return NAMESPACE_GLOBS.allowed.test(use.pattern) ? [use.pattern] : [];
+  if (patternExpression(use).kind !== "expression") return undefined;
   const parsed = parsePattern(use.engine, use.pattern);
   if (parsed.kind !== "parsed") return undefined;
   const ways = waysOf(parsed.ways)?.map((way) => anchored(way));
@@ -41,6 +42,7 @@ export function globsOfPattern(use: PatternUse): readonly string[] | undefined {
 /** A glob for all names that the pattern matches, and for others too. Undefined when it would be "*". */
 export function widerGlob(use: PatternUse): string | undefined {
   if (use.engine === "glob") return undefined;
+  if (patternExpression(use).kind !== "expression") return undefined;
   const parsed = parsePattern(use.engine, use.pattern);
   const [way, ...others] = (parsed.kind === "parsed" && parsed.ways) || [];
   if (!way || others.length > 0) return undefined;

@@ -1,6 +1,7 @@
 // What projection leaves behind: its resources, whose finalizers make it delete their copies, and their
 // definitions.
 import type { OldCustom } from "../old-objects.ts";
+import { shellCommand } from "../../../text/shell-word.ts";
 
 const MOST_NAMESPACES = 20;
 
@@ -23,10 +24,12 @@ export function projectionLeftovers(customs: readonly OldCustom[]): readonly str
 function commandsOf(customs: readonly OldCustom[]): readonly string[] {
   const [first] = customs;
   if (!first) return [];
-  const scope = first.namespace === undefined ? "" : `-n ${first.namespace} `;
-  const names = customs.map(({ name }) => name).join(" ");
-  const what = `${scope}${first.kind.toLowerCase()}s.projection.sh ${names}`;
+  const scope = first.namespace === undefined ? [] : ["-n", first.namespace];
+  const names = customs.map(({ name }) => name);
+  const what = [...scope, `${first.kind.toLowerCase()}s.projection.sh`, ...names];
   const held = customs.some(({ finalizers }) => finalizers.length > 0);
-  const patch = `kubectl patch ${what} --type=merge -p '{"metadata":{"finalizers":null}}'`;
-  return [...(held ? [patch] : []), `kubectl delete ${what} --ignore-not-found`];
+  const change = ["--type=merge", "-p", '{"metadata":{"finalizers":null}}'];
+  const patch = shellCommand("kubectl", "patch", ...what, ...change);
+  const deletion = shellCommand("kubectl", "delete", ...what, "--ignore-not-found");
+  return [...(held ? [patch] : []), deletion];
 }
