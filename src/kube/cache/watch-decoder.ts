@@ -2,10 +2,9 @@
 // value (`bad`), never an exception, and is never skipped silently.
 import { statusError } from "../rest/api-error.ts";
 import type { ApiError } from "../rest/api-error.ts";
-import { parsedInTurns } from "../rest/response.ts";
 import { isKubeObject } from "../rest/resource.ts";
 import type { KubeObject } from "../rest/resource.ts";
-import { isRecord } from "../json.ts";
+import { isRecord, parseJson } from "../json.ts";
 import { narrow } from "../parsing/narrow.ts";
 
 export type WatchEvent =
@@ -73,7 +72,7 @@ export function* eventOf(
   if (isLong) yield;
   const narrowed = narrow(line, keepKeyPrefixes);
   if (isLong) yield;
-  const event = readEvent(yield* parsedInTurns(narrowed), kind, what);
+  const event = readEvent(parseJson(narrowed), kind, what);
   if (isLong) yield;
   return event;
 }

@@ -15,9 +15,9 @@ const DEEPEST_READ = 5;
 /** `"a":"",` */
 const SHORTEST_MEMBER = 7;
 
-export const [QUOTE, COMMA, COLON] = [34, 44, 58] as const;
+const [QUOTE, COMMA, COLON] = [34, 44, 58] as const;
 const BACKSLASH = 92;
-export const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125] as const;
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125] as const;
 
 /** `keepKeyPrefixes`: prefixes of keys that are kept beyond the limit. Returns `text` itself if nothing is left out. */
 export function narrow(text: string, keepKeyPrefixes: readonly string[]): string {
@@ -163,7 +163,7 @@ class Narrower {
 }
 
 /** The index of the closing quote of the string whose quote is at `start`. -1 if it is not before `limit`. */
-export function endOfString(text: string, start: number, limit = text.length): number {
+function endOfString(text: string, start: number, limit = text.length): number {
   for (let at = start + 1; at < limit;) {
     // A call for each of many short strings takes longer than reading their characters.
     const near = Math.min(limit, at + 64);
@@ -181,7 +181,7 @@ export function endOfString(text: string, start: number, limit = text.length): n
 }
 
 /** Whether backslashes escape the character at `at` in a string. No escape begins before `from`. */
-export function isEscaped(text: string, from: number, at: number): boolean {
+function isEscaped(text: string, from: number, at: number): boolean {
   let before = at;
   while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before--;
   return (at - before) % 2 === 1;

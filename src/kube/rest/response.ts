@@ -1,9 +1,8 @@
 // Reads an HTTP answer: its bytes, its JSON, its headers, and why it cannot be used.
 import type { IncomingHttpHeaders } from "node:http";
 import { parseJson } from "../json.ts";
-import { inTurns } from "../time/turns.ts";
+import { nextTurn } from "../time/turns.ts";
 import { narrow } from "../parsing/narrow.ts";
-import { parseInTurns } from "../parsing/parse-in-turns.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 
 export type HttpResponse = {
@@ -49,18 +48,11 @@ export async function bodyOf(
       reason: "ResponseTooLong",
       note: "more bytes than are taken",
     });
-  const value = await inTurns(parsedInTurns(narrow(text, keepKeyPrefixes)));
+  const narrowed = narrow(text, keepKeyPrefixes);
+  await nextTurn();
+  const value = parseJson(narrowed);
   if (typeof value === "object" && value !== null) return value;
   throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
-}
-
-/** Like parseJson, for a text that may be long. */
-export function* parsedInTurns(text: string): Generator<undefined, unknown> {
-  try {
-    return yield* parseInTurns(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The whole body, or undefined (and a closed connection) when it is longer than `limit` bytes. */
