@@ -8,7 +8,7 @@ import { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { rulesOf } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { readPayload } from "../controller/observed/read-object.ts";
-import { recordLookup, rememberRead, type ReadObjects } from "../controller/writes/outcome.ts";
+import { recordLookup } from "../controller/writes/outcome.ts";
 import { SyncLog } from "../controller/report/sync-log.ts";
 import { Sync } from "../controller/sync/sync.ts";
 import type { OwnPod } from "../page/leader-page.ts";
@@ -40,14 +40,13 @@ export function buildController(
   const syncLog = new SyncLog(log, metrics.syncMetrics, clock, caches.watches);
   const onPlan = (): void => statusFeed?.changed();
   const reporting = [syncLog, reporters.reporter, ...(journal ? [journal] : [])];
-  const onChange: OnRead = (key, before) => sync.events.readAnew(key, before);
   const clusterStates = caches.kinds.map(({ clusterState }) => clusterState);
   const sync: Sync = new Sync({
     clusterStates,
     settings,
     memory,
     caches: caches.written,
-    apply: createApply(settings, parts, { cluster, leadership, memory, onChange }),
+    apply: createApply(settings, parts, { cluster, leadership, memory }),
     concurrency: config.concurrency,
     clock,
     hooks: [changes, ...reporting, parts.observer, { onPlan }],
@@ -73,37 +72,34 @@ function podOf({ inCluster, ownNamespace, statusAddress }: Config): OwnPod | und
     : undefined;
 }
 
-type OnRead = ReadObjects["onChange"];
-
 type WritingParts = {
   readonly cluster: ClusterWatch;
   readonly leadership: Leadership;
   readonly memory: PlannerMemory;
-  readonly onChange: OnRead;
 };
 
 function createApply(
   settings: PlannerSettings,
   { client, clock, metrics: { syncMetrics } }: Dependencies,
-  { cluster, leadership, memory, onChange }: WritingParts,
+  { cluster, leadership, memory }: WritingParts,
 ): Apply {
   const { caches, list, data, contextOf } = cluster;
   const { elector } = leadership;
-  const reads: ReadObjects = { caches: caches.written, onChange };
   return new Apply({
     client,
     writeDeadlineMs: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
     onWrite: (verb, result) => syncMetrics.write(verb, result),
     onLiveRead: (liveRead, result) => {
       const [now, random] = [clock.monotonic(), clock.random()];
-      recordLookup(liveRead, result, { ...reads, memory, list: list?.written, now, random });
+      const context = { caches: caches.written, memory, list: list?.written, now, random };
+      recordLookup(liveRead, result, context);
     },
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
     onReplace: ({ objectKind: kind, place, source }) =>
       memory.shared.reservations.note({ kind, place, source }),
     forget: (kind, { namespace, name }, uid) =>
       caches.written.of(kind).forget(namespace, name, uid),
-    remember: (kind, raw) => rememberRead(kind, raw, reads),
+    remember: (kind, raw) => void caches.written.of(kind).remember(raw),
     read: (kind, raw) => caches.written.of(kind).read(raw),
     sources: {
       cache: data,

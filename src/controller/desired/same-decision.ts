@@ -3,9 +3,8 @@
 // the same, so that newer content is never written under an older rule.
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import type { Rule } from "../annotations/rules.ts";
 import type { CachedObject, Namespace, SourceObject } from "../model/cluster.ts";
-import { acceptance, covers, sameAccept } from "./targets.ts";
+import { acceptance, covers } from "./targets.ts";
 
 /** The same source with the same rule. `entry`: what the source list says of it by now. */
 export function hasSameRule(
@@ -22,18 +21,6 @@ export function hasSameRule(
     latest.deleting === planned.deleting &&
     latest.problems.length === 0 &&
     planned.problems.length === 0
-  );
-}
-
-/** `rule`: the source's, or undefined if it has no rule, so that labels decide nothing. */
-export function decidesAlike(rule: Rule | undefined, before: Namespace, now: Namespace): boolean {
-  return (
-    before.uid === now.uid &&
-    before.terminating === now.terminating &&
-    sameAccept(before.accept, now.accept) &&
-    [rule?.to, rule?.allow].every(
-      (match) => match === undefined || covers(match, before) === covers(match, now),
-    )
   );
 }
 

@@ -1,4 +1,4 @@
-// What the events of the watches mean for the writes that wait and for the next plan.
+// What the events of the watches mean for the next plan.
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { CachedObject, ClusterState, ListState, Namespace } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
@@ -21,15 +21,12 @@ type EventDeps = {
 
 export class ClusterEvents {
   readonly #deps: EventDeps;
-  readonly #pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "invalidate" | "inFlight">;
+  readonly #pool: Pick<WritePool<ActionWrite>, "inFlight">;
   /** The source list at its last change. */
   readonly #lists = new Map<ObjectKind, ListState | undefined>();
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
 
-  constructor(
-    deps: EventDeps,
-    pool: Pick<WritePool<ActionWrite, CachedObject | Namespace>, "invalidate" | "inFlight">,
-  ) {
+  constructor(deps: EventDeps, pool: Pick<WritePool<ActionWrite>, "inFlight">) {
     this.#deps = deps;
     this.#pool = pool;
   }
@@ -58,7 +55,6 @@ export class ClusterEvents {
     const published = roles.includes("source");
     // The sync that waits for the answer to our own write reads the cache again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
-    this.#pool.invalidate(place, old);
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
     if (old?.role === "source" && (old.uid !== now?.uid || now.role !== "source"))
       memory.gone.touch(old.uid, this.#deps.clock.monotonic());
@@ -75,27 +71,19 @@ export class ClusterEvents {
 
   /** A Namespace changed. `before`: its previous state. Undefined if it is new. */
   namespaceChanged(name: string, before: Namespace | undefined): void {
-    this.#pool.invalidate(name, before);
     this.#deps.memory.namespaceChanged(name);
     const now = this.#deps.caches.namespace(name);
     for (const hooks of this.#deps.hooks) hooks.onNamespace?.(before, now);
   }
 
-  /** A live read changed the cache, for which the watch sends no event. `before`: the previous cached state. */
-  readAnew(key: string, before: CachedObject | Namespace | undefined): void {
-    this.#pool.invalidate(key, before);
-  }
-
-  /** The source list changed. Writes stop if the list now has another entry for their source. */
+  /** The source list changed. */
   listChanged(): void {
     for (const { kind, list } of this.#deps.clusterStates) {
       const before = this.#lists.get(kind);
       this.#lists.set(kind, list);
       for (const { object } of changedEntries(before, list))
-        if (object?.kind === kind) {
-          this.#pool.invalidate(placeKey(kind, object), undefined);
+        if (object?.kind === kind)
           for (const hooks of this.#deps.hooks) hooks.onEntry?.(kind, object);
-        }
     }
   }
 }

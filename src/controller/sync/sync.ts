@@ -9,7 +9,7 @@
 import type { Apply } from "../writes/apply.ts";
 import type { WriteControl } from "../writes/write-requests.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
-import type { CachedObject, Namespace, PlannerSettings, ClusterState } from "../model/cluster.ts";
+import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
 import { plan } from "../plan/plan.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
@@ -19,9 +19,10 @@ import { WritePool, type WriteEnd } from "../../kube/flowcontrol/write-pool.ts";
 import type { SyncHooks } from "../report/sync-log.ts";
 import {
   type ActionWrite,
-  isStillDecided,
   type LatestView,
+  isUntouched,
   pooledWriteOf,
+  stillHolds,
   withLatest,
 } from "../writes/action-write.ts";
 import { ClusterEvents } from "./cluster-events.ts";
@@ -56,7 +57,7 @@ const DRAIN_MS = 10_000;
 
 export class Sync {
   readonly #deps: SyncDeps;
-  readonly #pool: WritePool<ActionWrite, CachedObject | Namespace>;
+  readonly #pool: WritePool<ActionWrite>;
   readonly #latest: LatestView;
   /** Receives what the watches report. */
   readonly events: ClusterEvents;
@@ -87,8 +88,8 @@ export class Sync {
     this.#pool = new WritePool(
       concurrency,
       clock,
-      (write, signal, isDecisionChanged) => this.perform(write, { signal, isDecisionChanged }),
-      (write, touched) => isStillDecided(write, touched, this.#latest),
+      (write, signal) => this.perform(write, { signal }),
+      ({ action }) => isUntouched(action, caches) && stillHolds(action, this.#latest),
     );
     this.events = new ClusterEvents(deps, this.#pool);
     this.#pool.onWriteEnd(() => {
@@ -198,7 +199,7 @@ export class Sync {
   }
 
   /** Performs one action and records its outcome. */
-  async perform({ action: planned }: ActionWrite, control?: WriteControl): Promise<WriteEnd> {
+  async perform({ action: planned }: ActionWrite, control: WriteControl = {}): Promise<WriteEnd> {
     const { apply, memory, caches, clock, hooks } = this.#deps;
     const action = withLatest(planned, this.#latest);
     const { dueSince, liveReads } = memory.shared;
@@ -206,7 +207,8 @@ export class Sync {
     const requested = action.kind === "confirm" ? action.liveReads : [];
     liveReads.began(requested);
     for (const each of hooks) each.onBegin?.(action);
-    const outcome = await apply.perform(action, control);
+    const isDecisionChanged = (): boolean => !stillHolds(action, this.#latest);
+    const outcome = await apply.perform(action, { ...control, isDecisionChanged });
     liveReads.ended(requested);
     const now = clock.monotonic();
     const failed = outcome.kind === "failed";

@@ -1,19 +1,16 @@
-// Turns an action of the plan into a write of the pool. It adds the newest content when the write starts, and
-// checks after an event whether its decision still holds. Promise: a write has the rule and value of one moment.
+// Turns an action of the plan into a write of the pool. It adds the newest content when the write starts, and asks
+// before each request whether its decision still holds. Promise: a write has the rule and value of one moment.
 import type { PooledWrite } from "../../kube/flowcontrol/pooled-write.ts";
 import type { WrittenCaches } from "./outcome.ts";
 import { bytesOf } from "../plan/requests.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
-import { copiesTo, decidesAlike, hasSameRule, letsPull } from "../desired/same-decision.ts";
-import type { CachedObject, DesiredCopy, Namespace, SourceObject } from "../model/cluster.ts";
+import { copiesTo, hasSameRule, letsPull } from "../desired/same-decision.ts";
+import type { DesiredCopy, Namespace, SourceObject } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
-import { decisionKeyOf, type Action, actionKey, isEnding } from "../model/actions.ts";
+import { decisionKeyOf, type Action, actionKey } from "../model/actions.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
-
-/** The state of objects and Namespaces before the events since planning began, by key. */
-export type Touched = ReadonlyMap<string, CachedObject | Namespace | undefined>;
 
 /** The current state. */
 export type LatestView = {
@@ -48,48 +45,37 @@ function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
   );
 }
 
-/** Whether the decision behind the action is unchanged after these events of its source or namespace. */
-export function isStillDecided(
-  { action, namespace = "", source = "" }: ActionWrite,
-  touched: Touched,
-  { caches, entryOf }: LatestView,
-): boolean {
-  const { objectKind } = action;
-  const latest = caches.of(objectKind).get(action.source);
-  const entry = entryOf(objectKind, action.source);
-  if (touched.has(source)) {
-    // A removal contains no source. It follows from what the cache showed.
-    const before = "content" in action ? action.content.source : touched.get(source);
-    if (!before || !("role" in before) || !saysTheSame(before, latest, entry)) return false;
-  }
-  const publisher = latest?.role === "source" ? latest : undefined;
-  const now = caches.namespace(namespace);
-  if (touched.has(namespace)) {
-    const before = touched.get(namespace);
-    if (!before || "role" in before || !now) return false;
-    if (!decidesAlike(publisher?.rule, before, now)) return false;
-  }
-  // The plan may have seen a state between two events.
-  const wanted = publisher !== undefined && now !== undefined && wantsPlace(action, publisher, now);
-  if (isEnding(action)) return !wanted;
-  return wanted || action.kind === "liveGet";
+/** Whether the cache shows at the action's place what the plan saw there. */
+export function isUntouched(action: Action, caches: LatestView["caches"]): boolean {
+  if (action.kind === "confirm") return true;
+  const present = caches.of(action.objectKind).get(action.place);
+  if (!("target" in action)) return present === undefined;
+  const { uid, resourceVersion } = action.target;
+  return present?.uid === uid && present.resourceVersion === resourceVersion;
+}
+
+/** Whether source and Namespace, as the caches show them now, still ask for the action. */
+export function stillHolds(action: Action, { caches, entryOf }: LatestView): boolean {
+  if (action.kind === "confirm" || action.kind === "liveGet") return true;
+  const { objectKind, place, source } = action;
+  const namespace = caches.namespace(place.namespace);
+  const latest = caches.of(objectKind).get(source);
+  const entry = entryOf(objectKind, source);
+  if (!namespace || namespace.terminating) return false;
+  if ("content" in action)
+    return (
+      hasSameRule(action.content.source, latest, entry) && wantsPlace(action, latest, namespace)
+    );
+  if (namespace.accept.kind === "problem" && action.kind !== "clear") return false;
+  if (latest?.role !== "source") return latest === undefined || entry === undefined;
+  const isValid = latest.problems.length === 0 && !latest.deleting && latest.entry === entry;
+  return isValid && !latest.rule.paused && !wantsPlace(action, latest, namespace);
 }
 
 function wantsPlace(action: Action, source: SourceObject, namespace: Namespace): boolean {
   return action.kind === "fill" || action.kind === "clear"
     ? letsPull(source, namespace)
     : copiesTo(source, action.place, namespace);
-}
-
-function saysTheSame(
-  before: CachedObject,
-  latest: CachedObject | undefined,
-  entry: ListEntry | undefined,
-): boolean {
-  if (before.role === "source") return hasSameRule(before, latest, entry);
-  const neverSource =
-    before.role === "unmanaged" && latest?.role === "unmanaged" && entry === undefined;
-  return neverSource && before.uid === latest.uid;
 }
 
 /** What the pool needs to know to limit an action. */

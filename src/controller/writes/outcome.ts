@@ -3,7 +3,7 @@
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
 import type { Cause } from "../../kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
-import { isWatched, KINDS, placeKey, type ObjectKind } from "../model/kinds.ts";
+import { isWatched, KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";
 import { shownUid, versionOf } from "../state/live-reads.ts";
 import { objectOf, stringOf } from "../model/unstructured.ts";
@@ -150,17 +150,10 @@ function isTaken({ action: { kind }, error }: Extract<Outcome, { kind: "failed" 
   );
 }
 
-/** Where live reads are stored. The watch sends no event for them, so `onChange` reports cache changes. */
-export type ReadObjects = {
-  readonly caches: WrittenCaches;
-  readonly onChange: (key: string, before: CachedObject | Namespace | undefined) => void;
+export type LookupContext = RecordContext & {
+  /** The source list, if there is one. */
+  readonly list?: WrittenList | undefined;
 };
-
-export type LookupContext = RecordContext &
-  ReadObjects & {
-    /** The source list, if there is one. */
-    readonly list?: WrittenList | undefined;
-  };
 
 export function recordLookup(
   liveRead: LiveRead,
@@ -204,42 +197,13 @@ function nameOf({ kind, ref }: LiveRead): string {
   return kind === "SourceList" ? `the source list ${text}` : `source ${text}`;
 }
 
-function remember({ kind, ref }: LiveRead, object: unknown, context: LookupContext): void {
-  const { list, caches } = context;
+function remember({ kind }: LiveRead, object: unknown, { list, caches }: LookupContext): void {
   if (kind === "SourceList") list?.remember(object);
-  else if (kind !== "Namespace") rememberRead(kind, object, context);
-  else showing(kind, ref, context, () => caches.rememberNamespace(object));
+  else if (kind === "Namespace") caches.rememberNamespace(object);
+  else caches.of(kind).remember(object);
 }
 
-/** Stores an object that was read live in the cache. */
-export function rememberRead(kind: ObjectKind, raw: unknown, context: ReadObjects): void {
-  const { namespace, name } = objectOf(objectOf(raw).metadata);
-  const ref = { namespace: stringOf(namespace), name: stringOf(name) };
-  showing(kind, ref, context, () => void context.caches.of(kind).remember(raw));
-}
-
-// Reports the object if the cache shows another version of it after `change`.
-function showing(
-  kind: ObjectKind | "Namespace",
-  ref: Ref,
-  { caches, onChange }: ReadObjects,
-  change: () => void,
-): void {
-  const shown = (): CachedObject | Namespace | undefined =>
-    kind === "Namespace" ? caches.namespace(ref.namespace) : caches.of(kind).get(ref);
-  const before = shown();
-  change();
-  if (shown() === before) return;
-  onChange(kind === "Namespace" ? ref.namespace : placeKey(kind, ref), before);
-}
-
-function forget(liveRead: LiveRead, context: LookupContext): void {
-  const { kind, ref } = liveRead;
-  if (kind === "SourceList") forgetShown(liveRead, context);
-  else showing(kind, ref, context, () => forgetShown(liveRead, context));
-}
-
-function forgetShown(liveRead: LiveRead, { caches, memory, list, now }: LookupContext): void {
+function forget(liveRead: LiveRead, { caches, memory, list, now }: LookupContext): void {
   const { kind, ref } = liveRead;
   const uid = shownUid(liveRead);
   if (uid === undefined) return;

@@ -20,16 +20,4 @@ export type WriteEnd = {
 };
 
 /** Carries out a write. It must not reject: a failed write is an outcome. It ends soon after `signal` aborts. */
-export type Perform<W> = (
-  write: W,
-  signal: AbortSignal,
-  isDecisionChanged: () => boolean,
-) => Promise<WriteEnd>;
-/**
- * Whether the decision behind a write is still the same after events. `changed`: the changed keys and the
- * objects before the change, undefined where unknown.
- */
-export type IsStillDecided<W, B> = (
-  write: W,
-  changed: ReadonlyMap<string, B | undefined>,
-) => boolean;
+export type Perform<W> = (write: W, signal: AbortSignal) => Promise<WriteEnd>;

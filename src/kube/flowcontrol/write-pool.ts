@@ -1,14 +1,12 @@
 // A pool of writes between a plan and the API server, with a limit on the writes in flight. The others wait in
 // the plan's order, except those that wait for one of their own kind to end (writes-in-flight.ts). A newer plan
-// replaces the waiting writes while others are in flight. It must leave out the keys in flight. A write whose
-// decision was changed by an event after its plan was begun does not start. It waits for the next plan. If all
-// waiting writes are outdated, `outdated` requests one. A write in flight is notified of such an event, so that
-// it sends no further request. The 429s determine the limit in flight and when the next write starts
+// replaces the waiting writes while others are in flight. It must leave out the keys in flight. Before a write starts,
+// the pool asks whether its decision still holds. If it does not, the next plan decides. If all waiting writes are
+// outdated, `outdated` requests one. The 429s determine the limit in flight and when the next write starts
 // (write-pace.ts).
 import { WritesInFlight, type InFlight } from "./writes-in-flight.ts";
-import type { IsStillDecided, Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";
+import type { Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";
 import type { Clock, Timer } from "../time/clock.ts";
-import { SincePlan } from "./since-plan.ts";
 import { WaitingWrites, type Fit } from "./waiting-writes.ts";
 import { WritePace } from "./write-pace.ts";
 
@@ -17,9 +15,9 @@ export type { WriteEnd } from "./pooled-write.ts";
 // A write that must make room is aborted this much later, because its answer may be on its way.
 const ABORT_DELAY_MS = 20;
 
-export class WritePool<W extends PooledWrite, B = never> {
+export class WritePool<W extends PooledWrite> {
   readonly #perform: Perform<W>;
-  readonly #isStillDecided: IsStillDecided<W, B>;
+  readonly #stillHolds: (write: W) => boolean;
   readonly #clock: Clock;
   readonly #pace: WritePace;
   readonly #inFlight: WritesInFlight<W>;
@@ -31,7 +29,8 @@ export class WritePool<W extends PooledWrite, B = never> {
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
   #lastStartedMs = Number.NEGATIVE_INFINITY;
-  readonly #since = new SincePlan<B>();
+  /** Keys of the writes that were started since the last beginPlan. */
+  #startedSince = new Set<string>();
   #outdated = false;
   #onChange: (() => void)[] = [];
   #writeEndListener: () => void = () => {};
@@ -40,10 +39,10 @@ export class WritePool<W extends PooledWrite, B = never> {
     concurrency: number,
     clock: Clock,
     perform: Perform<W>,
-    isStillDecided: IsStillDecided<W, B> = () => false,
+    stillHolds: (write: W) => boolean = () => true,
   ) {
     this.#perform = perform;
-    this.#isStillDecided = isStillDecided;
+    this.#stillHolds = stillHolds;
     this.#clock = clock;
     this.#pace = new WritePace(concurrency);
     this.#inFlight = new WritesInFlight(clock, concurrency);
@@ -102,33 +101,19 @@ export class WritePool<W extends PooledWrite, B = never> {
     return this.#outdated && this.waiting === 0;
   }
 
-  /** The computation of a plan begins. The plan cannot know of writes started or keys changed from now on. */
+  /** The computation of a plan begins. The plan cannot know of writes started from now on. */
   beginPlan(): void {
-    this.#since.beginPlan();
+    this.#startedSince = new Set();
   }
 
   /**
-   * An event changed `key`: the key of a write or of a source, or the name of a namespace. Writes that were
-   * planned before the event start or continue only if their decision is still the same. `before` is the object
-   * before the event. If it is unknown, undefined replaces an earlier value.
-   */
-  invalidate(key: string, before: B | undefined): void {
-    for (const inFlight of this.#inFlight.all.values()) {
-      const { source, namespace } = inFlight.write;
-      if (inFlight.decisionChanged || (source !== key && namespace !== key)) continue;
-      inFlight.decisionChanged = !this.#isStillDecided(inFlight.write, new Map([[key, before]]));
-    }
-    if (this.#since.isPlanning || this.waiting > 0) this.#since.invalidate(key, before);
-  }
-
-  /**
-   * Replaces the waiting writes by `writes`, in their order, except the keys that were started or changed since
-   * beginPlan(). The next plan sees the outcome of those, and this plan does not. After stop() it accepts none.
+   * Replaces the waiting writes by `writes`, in their order, except the keys that were started since beginPlan().
+   * The next plan sees the outcome of those, and this plan does not. After stop() it accepts none.
    */
   replace(writes: readonly W[]): void {
-    this.#since.planned();
     this.#outdated = false;
-    this.#waiting = new WaitingWrites(this.#stopped ? [] : writes);
+    const fresh = writes.filter(({ key }) => !this.#startedSince.has(key));
+    this.#waiting = new WaitingWrites(this.#stopped ? [] : fresh);
     this.#inFlight.shared = this.#waiting.haveSeveralSources;
     this.#pump();
     this.#changed();
@@ -174,24 +159,20 @@ export class WritePool<W extends PooledWrite, B = never> {
     return this.#inFlight.fits(write) ? "may start" : "no room";
   }
 
-  /** Whether the write may start: no event and no ended write has outdated its plan. */
   #isLive(write: W): boolean {
-    if (this.#since.hasStarted(write.key) || this.#inFlight.all.has(write.key)) return false;
-    const { changed } = this.#since;
-    if (changed.size === 0 || !this.#since.hasChanged(write)) return true;
-    if (!changed.has(write.key) && this.#isStillDecided(write, changed)) return true;
+    if (this.#inFlight.all.has(write.key)) return false;
+    if (this.#stillHolds(write)) return true;
     this.#outdated = true;
     return false;
   }
 
   #start(write: W): void {
     this.#started++;
-    this.#since.start(write.key);
+    this.#startedSince.add(write.key);
     const inFlight = this.#inFlight.take(write);
     this.#lastStartedMs = inFlight.startedMs;
     this.#pace.began(inFlight.startedMs);
-    const isDecisionChanged = (): boolean => inFlight.decisionChanged;
-    const performed = this.#perform(write, inFlight.abort.signal, isDecisionChanged);
+    const performed = this.#perform(write, inFlight.abort.signal);
     void performed.then((ended) => this.#ended(inFlight, ended));
   }
 

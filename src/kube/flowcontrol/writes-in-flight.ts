@@ -11,8 +11,6 @@ export type InFlight<W> = {
   readonly startedMs: number;
   readonly slow: boolean;
   readonly abort: AbortController;
-  /** An event changed the basis of its decision. */
-  decisionChanged: boolean;
 };
 
 // Limit on the bodies of all writes in flight, except that one write is always allowed. In memory, the text of
@@ -99,7 +97,6 @@ export class WritesInFlight<W extends PooledWrite> {
       startedMs,
       slow,
       abort: new AbortController(),
-      decisionChanged: false,
     };
     this.all.set(write.key, inFlight);
     this.#count(inFlight, 1);

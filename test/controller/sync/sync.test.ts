@@ -6,6 +6,7 @@ import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
 import { SyncLog } from "../../../src/controller/report/sync-log.ts";
+import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
 import { Sync } from "../../../src/controller/sync/sync.ts";
 import type { SyncResult } from "../../../src/controller/sync/sync-result.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
@@ -55,12 +56,13 @@ function open(
     memory: cluster.memories,
     caches: {
       of: () => ({
-        get: (place) => cluster.cached(refText(place)),
+        get: (place) =>
+          cluster.secrets.has(refText(place)) ? cluster.cached(refText(place)) : undefined,
         remember: () => undefined,
         read: () => undefined,
         forget: nothing,
       }),
-      namespace: () => undefined,
+      namespace: (name) => readNamespace(cluster.namespaces.get(name)),
       rememberNamespace: nothing,
       forgetNamespace: nothing,
       namespaceRefused: nothing,

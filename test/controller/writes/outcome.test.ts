@@ -2,16 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CachedObject } from "../../../src/controller/model/cluster.ts";
-import {
-  recordLookup,
-  recordOutcome,
-  type WrittenCaches,
-} from "../../../src/controller/writes/outcome.ts";
-import { placeKey } from "../../../src/controller/model/kinds.ts";
+import { recordOutcome, type WrittenCaches } from "../../../src/controller/writes/outcome.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 const PLACE = "team-a/registry";
-const REF = { namespace: "shared", name: "registry" };
 const NOW = 1000;
 
 /** A create, or a later look at its place, met `met` (undefined: nobody): what is known of the place then. */
@@ -78,47 +72,4 @@ test("where nobody is met any more the place is free; a create that was told oth
   const free = { remembered: 0, uncached: false, again: undefined };
   assert.deepEqual(afterMeeting(undefined, "liveGet"), free);
   assert.deepEqual(afterMeeting(undefined, "create"), { ...free, again: "stale" });
-});
-
-test("a live read that shows another object than the cache is told as an event would be; others are not (B7)", () => {
-  const made = new Cluster().withNamespaces("shared", "team-a");
-  made.secret("shared/registry", { to: "nowhere" });
-  const before = made.cached("shared/registry");
-  made.secret("shared/registry", { to: "*" });
-  const wanting = made.cached("shared/registry");
-  const answers = {
-    "the same": [{ kind: "found", object: { metadata: REF } }, before, []],
-    "one that wants the place again": [
-      { kind: "found", object: { metadata: REF } },
-      wanting,
-      [before],
-    ],
-    none: [{ kind: "absent" }, undefined, [before]],
-    "no answer": [{ kind: "unreadable", reason: "", unreachable: false }, before, []],
-  } as const;
-  for (const [what, [answer, read, heard]] of Object.entries(answers)) {
-    let shown: CachedObject | undefined = before;
-    const take = (): CachedObject | undefined => (shown = read);
-    const cache = { get: () => shown, read: () => read, remember: take, forget: take };
-    const told: unknown[] = [];
-    recordLookup(
-      { kind: "Secret", ref: REF, shown: `${before.uid} ${before.resourceVersion}` },
-      answer,
-      {
-        memory: made.memories,
-        caches: {
-          of: () => cache,
-          namespace: () => undefined,
-          rememberNamespace: () => undefined,
-          forgetNamespace: () => undefined,
-          namespaceRefused: () => undefined,
-        },
-        onChange: (key, was) => told.push([key, was]),
-        now: NOW,
-        random: 0,
-      },
-    );
-    const expected = heard.map((was) => [placeKey("Secret", REF), was]);
-    assert.deepEqual(told, expected, what);
-  }
 });

@@ -7,36 +7,28 @@ import { FakeClock, settle } from "../../support/time/fake-clock.ts";
 type Job = PooledWrite;
 const jobs = (...keys: string[]): Job[] => keys.map((key) => ({ key }));
 
-type IsStillDecided = (write: Job, touched: ReadonlyMap<string, string | undefined>) => boolean;
-
 /** A pool whose writes end when the test says so. */
-function open(concurrency: number, isStillDecided: IsStillDecided = () => false) {
+function open(concurrency: number, stillHolds: (write: Job) => boolean = () => true) {
   const clock = new FakeClock();
   const flying = new Map<string, (ended: WriteEnd) => void>();
   const order: string[] = [];
   const cut: string[] = [];
-  const overtaken = (): readonly string[] => {
-    const keys = Array.from(asked.keys()).filter((key) => flying.has(key));
-    return keys.filter((key) => asked.get(key)?.());
-  };
-  const asked = new Map<string, () => boolean>();
-  const pool = new WritePool<Job, string>(
+  const pool = new WritePool<Job>(
     concurrency,
     clock,
-    ({ key }, signal, isOvertaken) => {
+    ({ key }, signal) => {
       order.push(key);
-      asked.set(key, isOvertaken);
       signal.addEventListener("abort", () => cut.push(key));
       return new Promise((resolve) => flying.set(key, resolve));
     },
-    isStillDecided,
+    stillHolds,
   );
   const end = async (key: string, ended: WriteEnd = { throttled: false }): Promise<void> => {
     flying.get(key)?.(ended);
     flying.delete(key);
     await settle();
   };
-  return { clock, pool, order, flying, cut, end, overtaken };
+  return { clock, pool, order, flying, cut, end };
 }
 
 test("no more writes fly than allowed, and they start in the plan's order", async () => {
@@ -203,69 +195,22 @@ test("what waited for its namespace, and then finds no room for its bytes, waits
 const copies = (source: string, ...keys: string[]): Job[] =>
   keys.map((key) => ({ key, source, namespace: key.slice(0, key.indexOf("/")) }));
 
-test("what an event touched since its plan was begun is not started, and a newer plan is asked for", async () => {
-  const { pool, order, end } = open(1);
-  pool.beginPlan();
+test("a write whose decision no longer holds is not started, and a newer plan is asked for", async () => {
+  const changed = new Set<string>();
+  const { pool, order, end } = open(1, ({ key }) => !changed.has(key));
   pool.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
-  pool.invalidate("b", "before");
-  pool.invalidate("c/x", "before");
+  changed.add("b/x").add("c/x");
   assert.equal(pool.outdated, false, "d/x still waits");
   await end("a/x");
   assert.deepEqual(order, ["a/x", "d/x"]);
   assert.equal(pool.outdated, true);
+  changed.clear();
   pool.beginPlan();
   pool.replace(copies("s/x", "b/x"));
   assert.equal(pool.outdated, false);
   await end("d/x");
-  assert.deepEqual(order.at(-1), "b/x", "a newer plan knows of the event");
+  assert.deepEqual(order.at(-1), "b/x", "the question is asked anew");
   await end("b/x");
-});
-
-test("an event while a plan is made holds back what the plan wants there", async () => {
-  const { pool, order, end } = open(4);
-  pool.beginPlan();
-  pool.invalidate("s/x", "before");
-  pool.invalidate("b", "before");
-  pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "b/y", "c/y")]);
-  assert.deepEqual(order, ["c/y"]);
-  await end("c/y");
-  assert.equal(pool.outdated, true);
-});
-
-test("a write starts although its source changed, if its decision is the same; not if its place changed (B4)", async () => {
-  const told: (readonly (readonly [string, string | undefined])[])[] = [];
-  const { pool, order, end } = open(4, (_, touched) => told.push([...touched]) > 0);
-  pool.beginPlan();
-  pool.invalidate("s/x", "first");
-  pool.invalidate("s/x", "second");
-  pool.invalidate("b/x", "first");
-  pool.replace(copies("s/x", "a/x", "b/x"));
-  assert.deepEqual(order, ["a/x"]);
-  assert.deepEqual(told.at(-1), [
-    ["s/x", "first"],
-    ["b/x", "first"],
-  ]);
-  pool.beginPlan();
-  pool.invalidate("s/x", "first");
-  pool.invalidate("s/x", undefined);
-  pool.replace(copies("s/x", "c/x"));
-  assert.deepEqual(told.at(-1), [["s/x", undefined]], "what is not known outweighs what was");
-  for (const key of order) await end(key);
-});
-
-test("a write in flight is told when an event changed what it was decided by, whatever comes later (B6)", async () => {
-  const { pool, end, overtaken } = open(8, (_, touched) => touched.get("s/x") === "same");
-  pool.replace([...copies("s/x", "a/x", "b/x"), ...copies("s/y", "a/y", "b/y")]);
-  pool.invalidate("s/x", "same");
-  pool.invalidate("a/x", "other");
-  pool.invalidate("c", "other");
-  assert.deepEqual(overtaken(), []);
-  pool.invalidate("a", "other");
-  assert.deepEqual(overtaken(), ["a/x", "a/y"]);
-  pool.invalidate("s/x", "other");
-  pool.invalidate("s/x", "same");
-  assert.deepEqual(overtaken(), ["a/x", "b/x", "a/y"]);
-  for (const key of ["a/x", "b/x", "a/y", "b/y"]) await end(key);
 });
 
 test("a namespace has a quarter of the pool at most, reads eight flights, and of several sources none has all", async () => {
