@@ -26,6 +26,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
       page("Secretcast", "/"),
       page("Publish, accept, pull", "/use"),
       page("Recipes", "/recipes"),
+      page("A gate for pull requests", "/gate"),
       page("The command line", "/cli"),
       page("When you do not need a copy", "/alternatives"),
     ],

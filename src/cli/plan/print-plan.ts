@@ -13,6 +13,7 @@ import {
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
+import { UsageError } from "../../controller/settings/config.ts";
 import { OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import { PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { secretTemplates } from "../../inspect/files/secret-templates.ts";
@@ -42,10 +43,12 @@ import {
   waitingLine,
 } from "./plan-columns.ts";
 import { isChange, isRemoval, planItems, type PlanItem } from "./plan-items.ts";
+import { printReaders } from "./print-readers.ts";
 
 export async function printPlan(args: Args, program: Program): Promise<number> {
-  const flags = readKubectlFlags(args, program.env);
+  const flags = readKubectlFlags(args, program.env, [MARKDOWN]);
   const files = texts(args, "filename");
+  refuseWithoutBase(args, files);
   const expected = await expectationOf(args, program);
   if (files.length === 0) {
     if (args["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
@@ -56,6 +59,22 @@ export async function printPlan(args: Args, program: Program): Promise<number> {
     });
   }
   return planFiles(args, flags, files, expected, program);
+}
+
+const MARKDOWN = "markdown";
+
+function refuseWithoutBase(args: Args, files: readonly string[]): void {
+  const hasBase = texts(args, "base").length > 0;
+  if (hasBase && files.length === 0)
+    throw new UsageError("--base needs -f: the files after the change");
+  if (hasBase && lastText(args, "expect") !== undefined)
+    throw contradiction("--base", "--expect", "one compares readers, the other verdicts");
+  const odd = [
+    ...(lastText(args, "allow-readers") === undefined ? [] : ["--allow-readers"]),
+    ...(lastText(args, "output") === MARKDOWN ? ["-o markdown"] : []),
+  ];
+  if (!hasBase && odd.length > 0)
+    throw new UsageError(`${odd.join(" and ")}: only with --base, the files before the change`);
 }
 
 const OF_A_CLUSTER = ["kubeconfig", "context", "as", "as-group"];
@@ -72,6 +91,20 @@ async function planFiles(
     throw contradiction("-f", `--${odd}`, "files are planned without a cluster");
   const planning = readPlanningSettings(planningFlags(args), program, { kind: "unasked" });
   const recursive = args["recursive"] === true;
+  const base = texts(args, "base");
+  if (base.length > 0)
+    return printReaders(
+      {
+        base,
+        files,
+        recursive,
+        allowed: lastText(args, "allow-readers"),
+        markdown: lastText(args, "output") === MARKDOWN,
+      },
+      planning,
+      flags,
+      program,
+    );
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
   const read = readFiles(reading.objects, { ...planning, flags, namespace });
