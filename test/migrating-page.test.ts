@@ -34,7 +34,7 @@ type Texts = Readonly<Record<string, string>>;
 type OfAKind = { readonly kind: string } & Readonly<Record<string, unknown>>;
 type Marks = { readonly annotations?: Texts; readonly labels?: Texts };
 type Small = {
-  /** Annotations and labels of the source, and of its copies in team-a and team-b. */
+  /** Annotations and labels of the source, and of its copies in the namespaces of the teams. */
   readonly source: Texts | undefined;
   readonly place: string;
   readonly copy: (uid: string, namespaceUid: string) => Marks;
@@ -280,6 +280,7 @@ async function load(t: TestContext, tool: Tool, small: Small): Promise<Loaded> {
   for (const [place, data] of [
     ["team-a", DATA],
     ["team-b", EDITED],
+    ["team-c", DATA],
   ] as const) {
     const copy = small.copy(source?.metadata.uid ?? "", uids.get(place) ?? "");
     await post(client, secrets(place), { name: "registry", ...copy }, { data });

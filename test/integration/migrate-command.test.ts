@@ -6,6 +6,9 @@ import { refusal } from "../support/scenes/proxied.ts";
 import { openMigrateStage } from "../support/worlds/migrate-stage.ts";
 import { worldObjects } from "../support/worlds/world.ts";
 
+/** The source of kubed's world that names the namespace of the stage. */
+const GAIN = "--gain=central/regcred";
+
 test("without --write nothing is written; with it somebody has to agree", async (t) => {
   const { stage, migrate } = await openMigrateStage(t, "tgik");
   const before = await stage.versions();
@@ -58,7 +61,7 @@ test("while a Pod runs the old tool, or Pods may not be listed, nothing is writt
     /Pods or CronJobs may not be listed: make sure that it does not, and set --although-running/,
   );
   assert.deepEqual(await stage.versions(), before);
-  const told = await migrate("--write", "--yes", "--although-running");
+  const told = await migrate("--write", "--yes", "--although-running", GAIN);
   assert.match(told.stderr, /20 copies adopted/);
 });
 
@@ -83,7 +86,7 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
   const { api } = stage.scene;
   const early = await migrate("--cleanup", "--write", "--yes");
   assert.match(early.stderr, /0 objects bear traces of kubed\n$/, "nothing is ours yet");
-  await migrate("--write", "--yes");
+  await migrate("--write", "--yes", GAIN);
   const contents = await stage.contents();
   const moved = await stage.versions();
   const shown = await migrate("--cleanup");
@@ -231,12 +234,8 @@ test("a source list that Helm makes is not written: its entries are for the char
 test("a copy with other data is adopted when it is named, and a run then gives it its source's", async (t) => {
   const { stage, migrate } = await openMigrateStage(t, "kubed");
   const { scene } = stage;
-  const { code, stderr } = await migrate(
-    "--write",
-    "--yes",
-    "--adopt-drifted",
-    "api-prod/rotating",
-  );
+  const drifted = ["--adopt-drifted", "api-prod/rotating"];
+  const { code, stderr } = await migrate("--write", "--yes", GAIN, ...drifted);
   assert.equal(code, 0, stderr);
   assert.match(stderr, /21 copies adopted/);
   const source = await scene.api.secret("central", "rotating");
@@ -277,7 +276,7 @@ test("while External Secrets runs, nothing is written until its rules are harmle
   assert.doesNotMatch(refused.stderr, /ClusterExternalSecret (?:far|merged|template): kubectl/);
   assert.deepEqual(await stage.versions(), before, "nothing was written");
   serve(true);
-  const made = await migrate("--write", "--yes");
+  const made = await migrate("--write", "--yes", "--gain=vault/registry-pull");
   assert.match(made.stderr, / copies adopted\n/);
   assert.match(made.stderr, /verified: 13 of /);
   const early = await migrate("--cleanup", "--write", "--yes");

@@ -17,7 +17,9 @@ function running({ proxy }: MigrateStage): void {
 }
 
 const INCLUDING = "--include-system-namespaces";
-const EVERY = [INCLUDING, "--write", "--yes"] as const;
+/** Sources whose rules match namespaces that have no copy. */
+const GAIN = "--gain=platform/only-new,platform/pair-two,platform/registry-pull,platform/gp-token";
+const EVERY = [INCLUDING, GAIN, "--write", "--yes"] as const;
 
 test("while Kyverno runs, a rule that synchronizes stops the move, and the printed commands make it possible until the clean-up", async (t) => {
   const opened = await openMigrateStage(t, "kyverno");

@@ -12,8 +12,8 @@ import {
 import type { Migration, MovedCopy } from "../moves/migration.ts";
 import { rawSource, readMoved, type MovedContent } from "../moves/moved-content.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
-import { objectTitle, type OldObject } from "../oldtools/old-objects.ts";
-import { refText } from "../../text/names.ts";
+import { objectTitle } from "../oldtools/old-objects.ts";
+import { refText, type Ref } from "../../text/names.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Digest } from "../../controller/model/secret-data.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -31,7 +31,7 @@ export type RequestSender = {
 export type MoveWriter = RequestSender & {
   readonly settings: PlannerSettings;
   readonly digest: Digest;
-  /** Copies with other data that are adopted nevertheless, as namedCopy names them. */
+  /** Copies with other data that are adopted nevertheless, as namedPlace names them. */
   readonly adoptDrifted: ReadonlySet<string>;
 };
 
@@ -109,15 +109,15 @@ export function isToAdopt(
   adoptDrifted: ReadonlySet<string>,
 ): boolean {
   if (state === "adoptable") return true;
-  const named = adoptDrifted.has(namedCopy(object)) && !object.deleting;
+  const named = adoptDrifted.has(namedPlace(object)) && !object.deleting;
   return named && moved !== undefined && moved.write !== "refused" && MAY_BE_NAMED.has(state);
 }
 
 /** The states that only a user can settle. In the other states no source wants the place. */
 const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "unmanaged"]);
 
-/** How --adopt-drifted names a copy. */
-export function namedCopy(object: OldObject): string {
+/** How --adopt-drifted names a copy, and --gain a source. */
+export function namedPlace(object: Ref & { readonly kind: string }): string {
   return object.kind === "ConfigMap" ? `configmap/${refText(object)}` : refText(object);
 }
 

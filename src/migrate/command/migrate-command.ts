@@ -19,6 +19,9 @@ const OPTIONS = {
   "adopt-drifted": textFlag(
     "NAMESPACE/NAME of a copy to adopt although it is not surely a correct one; repeatable",
   ),
+  gain: textFlag(
+    "NAMESPACE/NAME of a source that may serve namespaces without a copy of it now; repeatable",
+  ),
   "by-list": switchFlag(
     "enter sources that something else makes into the source list, and write none of them",
   ),

@@ -15,6 +15,8 @@ export type MigrateOptions = {
   readonly printPatches: boolean;
   readonly althoughRunning: boolean;
   readonly adoptDrifted: ReadonlySet<string>;
+  /** Sources that may serve namespaces without a copy of now, as --adopt-drifted names copies. */
+  readonly gain: ReadonlySet<string>;
   /** Sources that another tool creates are entered into the source list. */
   readonly byList: boolean;
   readonly oldArgs: string | undefined;
@@ -36,14 +38,6 @@ export function readOptions(args: Args): MigrateOptions {
   if (newSourcesIn !== undefined && !isNamespaceName(newSourcesIn)) {
     throw new UsageError(`--new-sources-in: "${newSourcesIn}" is not the name of a namespace`);
   }
-  const drifted = texts(args, "adopt-drifted")
-    .flatMap((text) => text.split(","))
-    .map((text) => text.replace(CONFIG_MAP, "configmap/"));
-  const odd = drifted.find((place) => !parseRef(place.replace(CONFIG_MAP, "")));
-  if (odd !== undefined)
-    throw new UsageError(
-      `--adopt-drifted: "${odd}" is not NAMESPACE/NAME of a copy (of a ConfigMap: configmap/NAMESPACE/NAME)`,
-    );
   if (is("cleanup") && is("print-patches")) {
     throw contradiction("--cleanup", "--print-patches", "patches are for the first step");
   }
@@ -54,11 +48,24 @@ export function readOptions(args: Args): MigrateOptions {
     cleanup: is("cleanup"),
     printPatches: is("print-patches"),
     althoughRunning: is("although-running"),
-    adoptDrifted: new Set(drifted),
+    adoptDrifted: placesIn(args, "adopt-drifted", "a copy"),
+    gain: placesIn(args, "gain", "a source"),
     byList: is("by-list"),
     oldArgs: lastText(args, "old-args"),
     newSourcesIn,
   };
+}
+
+/** NAMESPACE/NAME, or configmap/NAMESPACE/NAME. */
+function placesIn(args: Args, flag: string, what: string): ReadonlySet<string> {
+  const places = texts(args, flag)
+    .flatMap((text) => text.split(","))
+    .map((text) => text.replace(CONFIG_MAP, "configmap/"));
+  const odd = places.find((place) => !parseRef(place.replace(CONFIG_MAP, "")));
+  if (odd === undefined) return new Set(places);
+  throw new UsageError(
+    `--${flag}: "${odd}" is not NAMESPACE/NAME of ${what} (of a ConfigMap: configmap/NAMESPACE/NAME)`,
+  );
 }
 
 /** Requires consent before anything is written: from the user at the terminal, or with --yes. */

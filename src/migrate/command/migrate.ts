@@ -10,6 +10,7 @@ import {
 } from "./old-workloads.ts";
 import { readOldObjects } from "./read-old-cluster.ts";
 import { refusedEdits, writeManifests } from "./manifests/write-manifests.ts";
+import { namedPlace } from "./apply-migration.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readOptions, type MigrateOptions } from "./migrate-options.ts";
@@ -144,7 +145,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 function settingsOf(
-  { newSourcesIn, byList }: MigrateOptions,
+  { newSourcesIn, byList, gain, write, cleanup }: MigrateOptions,
   planning: PlanningSettings,
   installed: Installed["kind"],
 ): MoveSettings {
@@ -153,6 +154,8 @@ function settingsOf(
     planner: settings,
     present: presentOf(planning, installed),
     newSourcesIn: newSourcesIn ?? config.ownNamespace,
+    mayGain: (source) => gain.has(namedPlace(source)),
+    writing: write && !cleanup,
     list: listOf(config, byList),
     byList,
     digest: createDigest(randomBytes(32)),

@@ -1,5 +1,5 @@
 // Prints a move in the requested format, and what does not move.
-import { isToAdopt, namedCopy } from "./apply-migration.ts";
+import { isToAdopt, namedPlace } from "./apply-migration.ts";
 import { besideItems, migrationItems } from "./migration-items.ts";
 import { printMigration } from "./migration-text.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
@@ -39,22 +39,27 @@ export function showMove(
     const listing = { kind: "MigrationList", items, beside, columns: [] };
     printListing({ ...listing, nameOf: ({ object }) => object.replace(" ", "/") }, flags, program);
   }
-  const problems = [...migration.problems, ...unread, ...unmatchedNames(migration, options)];
+  const problems = [...unread, ...migration.problems, ...unmatchedNames(migration, options)];
   return printProblems(problems, flags, program);
 }
 
-/** The names in --adopt-drifted that are not adoptable copies. */
+/** The names in --adopt-drifted that are not adoptable copies, and those in --gain that are no sources. */
 export function unmatchedNames(
-  { copies }: Migration,
-  { adoptDrifted }: Pick<MigrateOptions, "adoptDrifted">,
+  { copies, sources }: Migration,
+  { adoptDrifted, gain }: Pick<MigrateOptions, "adoptDrifted" | "gain">,
 ): readonly string[] {
+  const named = new Set(sources.map(({ place }) => namedPlace(place)));
+  const unknown = [...gain]
+    .filter((name) => !named.has(name))
+    .map((name) => `--gain ${name}: no source of the move is there`);
   const adoptable = copies.filter(
     (copy) => copy.state === "adopted" || isToAdopt(copy, adoptDrifted),
   );
-  const places = new Set(adoptable.map(({ object }) => namedCopy(object)));
-  return [...adoptDrifted]
+  const places = new Set(adoptable.map(({ object }) => namedPlace(object)));
+  const unwanted = [...adoptDrifted]
     .filter((name) => !places.has(name))
     .map((name) => `--adopt-drifted ${name}: no copy that a source of the move wants is there`);
+  return [...unwanted, ...unknown];
 }
 
 export function printProblems(

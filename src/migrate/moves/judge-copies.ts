@@ -43,6 +43,8 @@ export type JudgedCopy = {
   readonly named: string | undefined;
   readonly state: CopyState;
   readonly why: string;
+  /** Whether the tool keeps it current, as far as its rule says. */
+  readonly isHealthy: boolean;
 };
 
 /** Whether the source names a namespace, for copies or for mirrors. A text says why that is unknown. */
@@ -54,8 +56,9 @@ export type Reach = (
 
 export function judgeCopy(mark: OldMark, reaches: Reach, tool: OldTool): JudgedCopy {
   const { object, pulls, named } = mark;
+  const isHealthy = mark.isStalled !== true;
   const verdict = (state: CopyState, why: string, source?: OldSource): JudgedCopy => {
-    return { object, pulls, source: source ?? mark.sources[0], named, state, why };
+    return { object, pulls, source: source ?? mark.sources[0], named, state, why, isHealthy };
   };
   const self = mark.sources.find(
     ({ object: own }) => own && objectTitle(own) === objectTitle(object),

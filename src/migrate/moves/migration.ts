@@ -2,6 +2,7 @@
 // both tools are evaluated for every existing namespace. What cannot be known is reported and does not
 // move.
 import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
+import { holdingsOf } from "./holdings.ts";
 import { isListed, readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { mirrorHints } from "./mirror-advice.ts";
@@ -10,6 +11,7 @@ import { placeSources } from "./place-sources.ts";
 import { moveSource, secretcastWords, type MovedSource } from "./moved-source.ts";
 import {
   copyableObjects,
+  type KindPlace,
   objectTitle,
   type OldCluster,
   type OldNamespace,
@@ -20,7 +22,8 @@ import { withNamespaces } from "./source-namespaces.ts";
 import { sourceOrder } from "./source-order.ts";
 import { namesOf, type OldReading, type OldSource, type OldTool } from "../oldtools/old-tool.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
-import { refText, type Ref } from "../../text/names.ts";
+import { listed } from "../../text/listed.ts";
+import { parseRef, refText, type Ref } from "../../text/names.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import type { Namespace, PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Digest } from "../../controller/model/secret-data.ts";
@@ -71,6 +74,10 @@ export type MoveSettings = {
   /** Namespace for new Secrets with data that no Secret holds yet. */
   readonly newSourcesIn: string;
   readonly digest: Digest;
+  /** Whether a source may serve namespaces that have no copy of it now. */
+  readonly mayGain: (source: KindPlace) => boolean;
+  /** Leaves such a source out if it may not. Otherwise it is only named. */
+  readonly writing: boolean;
   /** The source list. Undefined when none is configured. */
   readonly list: Ref | undefined;
   /** Enters sources that another tool creates into the list. */
@@ -107,6 +114,8 @@ export function planMigration(
     answers,
     settings: planner,
     digest: given.digest,
+    holds: holdingsOf(tool, cluster, judged),
+    pulling: pullingOf(cluster),
     list: given.list && readMoveList(given.list, cluster.list),
     byList: given.byList,
   };
@@ -125,9 +134,15 @@ export function planMigration(
   );
   const moved = known.filter(({ title }) => adoptedTitles.has(title));
   const places = placeSources(known, judged, cluster, given.newSourcesIn);
+  const gains: string[] = [];
   const sources = places.map(({ old: source, place, object, problem }) => {
     const moved = moveSource(source, place, object, context);
-    return problem === undefined ? moved : refused(moved, problem);
+    if (problem !== undefined) return refused(moved, problem);
+    const gain = context.holds && gainFault(moved, given.mayGain);
+    if (gain === undefined) return moved;
+    if (given.writing) return refused(moved, gain);
+    gains.push(`${source.title}: ${gain}`);
+    return moved;
   });
   const byTitle = new Map(sources.map((source) => [source.old.title, source]));
   const copies = [
@@ -144,6 +159,7 @@ export function planMigration(
     ...(reading.problems ?? []),
     ...order.problems,
     ...publishing.problems,
+    ...gains,
     ...sources.flatMap(({ old: { title }, problems: all, incomplete }) =>
       [...all, ...incomplete].map((problem) => `${title}: ${problem}`),
     ),
@@ -167,6 +183,38 @@ export function planMigration(
     leftovers: reading.leftovers?.(moving, adopted) ?? [],
     problems,
   };
+}
+
+/** Why a source that would serve more than now does not move. */
+function gainFault(
+  { write, place, gained }: MovedSource,
+  mayGain: MoveSettings["mayGain"],
+): string | undefined {
+  if (gained.length === 0 || write === "none" || write === "refused" || mayGain(place)) {
+    return undefined;
+  }
+  const which = gained.length === 1 ? "which has no copy" : "which have no copies";
+  return `it would also serve ${listed(gained, MOST_GAINED)}, ${which} of it now: --write leaves it out without ${gainFlag(place)}`;
+}
+
+const MOST_GAINED = 10;
+
+/** The flag that lets a source gain namespaces. */
+function gainFlag({ kind, namespace, name }: KindPlace): string {
+  return `--gain ${kind === "Secret" ? "" : `${kind.toLowerCase()}/`}${namespace}/${name}`;
+}
+
+function pullingOf(cluster: OldCluster): MoveContext["pulling"] {
+  const pulling = new Map<string, OldObject[]>();
+  for (const object of copyableObjects(cluster)) {
+    const from = parseRef(object.annotations[annotationKey("from")] ?? "");
+    if (!from) continue;
+    const source = objectTitle({ kind: object.kind, ...from });
+    const some = pulling.get(source) ?? [];
+    some.push(object);
+    pulling.set(source, some);
+  }
+  return pulling;
 }
 
 function refused(moved: MovedSource, problem: string): MovedSource {
@@ -228,7 +276,9 @@ function strangersOf(
     const why = equal
       ? `a ${object.kind} without the tool's mark is in the way; its data are equal, but it is not known to be a copy`
       : `a ${object.kind} without the tool's mark is in the way`;
-    return [{ object, pulls: false, source, named: undefined, state: "unmanaged", why }];
+    return [
+      { object, pulls: false, source, named: undefined, state: "unmanaged", why, isHealthy: false },
+    ];
   });
 }
 
@@ -248,6 +298,13 @@ function settled(copy: JudgedCopy, byTitle: ReadonlyMap<string, MovedSource>): M
 }
 
 function unmoved(object: OldObject, { kinds = ["Secret"] }: OldTool): MovedCopy {
-  const copy = { object, pulls: false, source: undefined, named: undefined, moved: undefined };
+  const copy = {
+    object,
+    pulls: false,
+    source: undefined,
+    named: undefined,
+    moved: undefined,
+    isHealthy: false,
+  };
   return { ...copy, state: "other", why: `not a ${kinds.join(" or ")}: it stays as it is` };
 }

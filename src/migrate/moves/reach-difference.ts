@@ -1,6 +1,7 @@
 // Computes the namespaces that a source reaches by its new annotations, and which it gains and loses.
 import { reasonText } from "../../controller/model/reasons.ts";
 import type { MoveContext } from "./move-context.ts";
+import { objectTitle, type KindPlace } from "../oldtools/old-objects.ts";
 import { namesOf, type OldSource } from "../oldtools/old-tool.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { exclusion } from "../../controller/desired/namespace-rules.ts";
@@ -12,13 +13,14 @@ export type LostNamespace = { readonly namespace: string; readonly why: string }
 export type ReachDifference = {
   /** Namespaces that it names after the move and may reach. */
   readonly reached: readonly string[];
+  /** Those that it serves and that have no copy of it now. In manifests: that its old rule did not name. */
   readonly gained: readonly string[];
   readonly lost: readonly LostNamespace[];
 };
 
 export function reachDifference(
   old: OldSource,
-  place: Ref,
+  place: KindPlace,
   source: SourceObject | undefined,
   context: MoveContext,
 ): ReachDifference {
@@ -32,7 +34,24 @@ export function reachDifference(
     else if (before.has(name))
       lost.push({ namespace: name, why: why ?? "its source does not move" });
   }
-  return { reached, gained: reached.filter((name) => !before.has(name)), lost };
+  const { holds } = context;
+  if (!holds) return { reached, gained: reached.filter((name) => !before.has(name)), lost };
+  const served = new Set([...reached, ...pullingNamespaces(place, source, context)]);
+  return { reached, gained: [...served].filter((name) => !holds(old, name)).toSorted(), lost };
+}
+
+/** The namespaces with an object that pulls this source already. */
+function pullingNamespaces(
+  place: KindPlace,
+  source: SourceObject | undefined,
+  { namespaces, pulling }: MoveContext,
+): readonly string[] {
+  const allow = source?.rule.allow;
+  if (!allow) return [];
+  const asking = new Set((pulling.get(objectTitle(place)) ?? []).map(({ namespace }) => namespace));
+  return namespaces
+    .filter((namespace) => asking.has(namespace.name) && covers(allow, namespace))
+    .map(({ name }) => name);
 }
 
 function reachedBefore(

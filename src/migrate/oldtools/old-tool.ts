@@ -104,6 +104,8 @@ export type OldMark = {
   readonly doubt: string | undefined;
   /** It belongs to a rule that does not move, which is reported with its reason. */
   readonly ofUnmovedRule?: boolean;
+  /** The tool says that it does not keep it current. */
+  readonly isStalled?: boolean;
   /** Whether this source was the last of several to write it, as far as the mark shows. */
   wroteLast(source: OldSource): boolean;
 };
@@ -161,6 +163,8 @@ export type OldTool = {
     step: MoveStepName,
     moving: readonly OldSource[],
   ): readonly string[];
+  /** A rule that is there need not act: an account, a webhook or a consent decides as well. */
+  readonly rulesNeedMore?: boolean;
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */
   readonly optIn?: boolean;
   read(cluster: OldCluster, flags: OldFlags): OldReading;

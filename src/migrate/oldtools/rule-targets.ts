@@ -7,7 +7,16 @@ import {
   unionOf,
   type LabelSelector,
 } from "./label-selectors.ts";
-import type { OldNamespace, OldObject } from "./old-objects.ts";
+import {
+  fields,
+  objectsIn,
+  type OldCustom,
+  type OldNamespace,
+  type OldObject,
+  type RawFields,
+} from "./old-objects.ts";
+import type { SecretData } from "../../controller/model/secret-data.ts";
+import { stringOf } from "../../controller/model/unstructured.ts";
 import type { PatternUse } from "./patterns/old-patterns.ts";
 import type { OldMatch, OldSource, OldTargets } from "./old-tool.ts";
 import { isNamespaceName, type Ref } from "../../text/names.ts";
@@ -34,6 +43,33 @@ export const COPY_AND_SOURCE =
   "its source is itself a copy, and a copy is no source with secretcast: name its own source in the rule";
 
 export const NO_NAMESPACES: NamespaceSet = { names: [], selectors: [], patterns: [] };
+
+/**
+ * Why a rule that users of one namespace can write moves nothing. A rule is only a wish: a refused one looks
+ * like any other. The data at its target prove that the tool carries it out. Undefined when they do, or
+ * when the source is not there.
+ */
+export function unprovenFault(
+  { uid, fields: all }: OldCustom,
+  wanted: SecretData | undefined,
+  target: OldObject | undefined,
+): string | undefined {
+  // A manifest has no target.
+  if (!wanted || uid === "") return undefined;
+  const present = target?.data.reveal() ?? {};
+  const isProven = Object.entries(wanted.reveal()).every(([key, value]) => present[key] === value);
+  if (isProven) return undefined;
+  const reason = notReady(all);
+  const state = reason === undefined ? "" : `it is not ready (${reason}), and `;
+  return `${state}its target does not have the data of its source now: it does not move, because its account may have no right to read them`;
+}
+
+/** The reason of a condition Ready that is not true. Undefined without one. */
+export function notReady(all: RawFields): string | undefined {
+  const ready = objectsIn(fields(all["status"])["conditions"]).find(({ type }) => type === "Ready");
+  if (!ready || ready["status"] === "True") return undefined;
+  return stringOf(ready["reason"]) || "no reason";
+}
 
 type RuleOfCopies = {
   readonly title: string;

@@ -269,6 +269,8 @@ for (const [shape, spec] of [
       secret("dev-2", "cred", { ...REFLECTED }),
       secret("dev-22", "other", { ...REFLECTED, [AUTO]: "team-.*" }),
       secret("dev-2", "mirror", { "reflector.v1.k8s.emberstack.com/reflects": "platform/cred" }),
+      secret("team-a", "cred", {}),
+      secret("team-a", "other", {}),
     ]);
     assert.equal(code, 0);
     assert.match(stdout, /--source-namespaces=dev-22,platform\n/);

@@ -21,6 +21,7 @@ function secret(place: string, words: Texts, data: Texts = { token: "b25l" }): u
 
 const ALLOWED = { "reflection-allowed": "true" };
 const PUSHED = { ...ALLOWED, "reflection-auto-enabled": "true" };
+const COPIED = { "auto-reflects": "True", reflects: "shared/x" };
 const CLUSTER = [
   namespace("shared"),
   namespace("team-a", { tier: "app" }),
@@ -81,7 +82,8 @@ for (const [rule, words, said, reached] of [
 ] as const) {
   test(`${rule}: the annotations name the same namespaces`, async () => {
     const source = secret("shared/x", { ...PUSHED, ...words });
-    const migration = await migrationOf("reflector", [...CLUSTER, source]);
+    const copies = reached.map((each) => secret(`${each}/x`, COPIED));
+    const migration = await migrationOf("reflector", [...CLUSTER, source, ...copies]);
     assert.deepEqual(migration.problems, []);
     assert.deepEqual(written(migration), [said]);
     const found = migration.sources.map(({ reached, gained, lost }) => [reached, gained, lost]);

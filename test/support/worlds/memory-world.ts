@@ -187,6 +187,7 @@ const WISH = {
   printPatches: false,
   althoughRunning: false,
   adoptDrifted: new Set<string>(),
+  gain: new Set<string>(),
   oldArgs: undefined,
   newSourcesIn: undefined,
 } as const;

@@ -12,6 +12,8 @@ export function moveSettings(planner: Partial<PlannerSettings> = {}, byList = fa
     planner: settingsOf(planner),
     present: [],
     newSourcesIn: "secretcast",
+    mayGain: () => true,
+    writing: true,
     list: { namespace: "secretcast", name: "secretcast-sources" },
     byList,
     digest: createDigest(Buffer.from("a key of the tests")),

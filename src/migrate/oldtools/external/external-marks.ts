@@ -3,6 +3,7 @@
 import { externalFault, GROUP, type ExternalObject, type ExternalRule } from "./external-rules.ts";
 import type { OldObject, OldOwner } from "../old-objects.ts";
 import type { OldMark, OldSource } from "../old-tool.ts";
+import { notReady } from "../rule-targets.ts";
 import { markOfOne } from "../secret-source.ts";
 
 export const RECONCILE = "reconcile.external-secrets.io/";
@@ -45,7 +46,9 @@ export function markOf(
     const isUnmoved = first?.rule !== undefined && externalFault(first.rule) !== undefined;
     return [{ ...markOfOne(object, undefined, { named }), ofUnmovedRule: isUnmoved }];
   }
-  return [{ ...markOfOne(object, undefined, { named, doubt: doubtOf(object, first) }), sources }];
+  const isStalled = candidates.every(({ custom }) => notReady(custom.fields) !== undefined);
+  const mark = markOfOne(object, undefined, { named, doubt: doubtOf(object, first) });
+  return [{ ...mark, sources, isStalled }];
 }
 
 function doubtOf(object: OldObject, { custom, rule, policy }: ExternalObject): string | undefined {

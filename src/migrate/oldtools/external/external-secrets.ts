@@ -27,7 +27,7 @@ import {
 import { readStores, type ExternalStores } from "./external-stores.ts";
 import type { OldFlags } from "../old-settings.ts";
 import type { OldContent, OldReading, OldSource, OldTool } from "../old-tool.ts";
-import { faultsOf, sourceOfRules, sourcesOf } from "../rule-targets.ts";
+import { faultsOf, sourceOfRules, sourcesOf, unprovenFault } from "../rule-targets.ts";
 import type { SecretData } from "../../../controller/model/secret-data.ts";
 import { listed } from "../../../text/listed.ts";
 import { refText } from "../../../text/names.ts";
@@ -57,6 +57,7 @@ export const externalSecrets: OldTool = {
     kind,
     namespaced,
   })),
+  rulesNeedMore: true,
   armed,
   read: readExternalSecrets,
 };
@@ -72,7 +73,9 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
   );
   const isCopy = (object: OldObject): boolean =>
     (places.get(refText(object)) ?? []).some(({ rule }) => rule?.read.kind === "data");
-  const usable = rules.filter(isUsable);
+  const faultOf = (rule: ExternalRule): string | undefined =>
+    externalFault(rule) ?? ownFault(rule, byPlace);
+  const usable = rules.filter(isUsable).filter((rule) => faultOf(rule) === undefined);
   const { sources, ofRule } = sourcesOf<DataRule>(usable, identityOf, (first, same, deleting) =>
     sourceOf(first, same, deleting, byPlace.get(refText(first.read.data.source)), isCopy, cluster),
   );
@@ -83,11 +86,7 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
     sources,
     marks,
     besides: usable.some(keepsCopies) ? [KEEPS] : [],
-    problems: [
-      ...faultsOf(rules, externalFault),
-      ...leftStores(rules),
-      ...pushedHere(customs, stores),
-    ],
+    problems: [...faultsOf(rules, faultOf), ...leftStores(rules), ...pushedHere(customs, stores)],
     leftovers: (moving, copies) =>
       externalLeftovers(cluster, all, movingRules(moving, ofRule), copies),
   };
@@ -131,6 +130,22 @@ function leftStores(rules: readonly ExternalRule[]): readonly string[] {
     const names = listed(found.map(({ title }) => title));
     return `${store}: ${names} ${found.length === 1 ? "stays" : "stay"} as before`;
   });
+}
+
+/** Why a rule of one namespace moves nothing, although it can be expressed. */
+function ownFault(
+  { custom, read, copyName }: ExternalRule,
+  secrets: ReadonlyMap<string, OldObject>,
+): string | undefined {
+  const { namespace } = custom;
+  if (namespace === undefined || read.kind !== "data") return undefined;
+  const { source, store } = read.data;
+  const isOwnStore = store.title.startsWith("SecretStore ");
+  if (custom.uid === "" && isOwnStore) {
+    return `whether the account of ${store.title} may read ${refText(source)} is not known from files: it does not move`;
+  }
+  const { data } = chooseData(secrets.get(refText(source)), read.data);
+  return unprovenFault(custom, data, secrets.get(refText({ namespace, name: copyName })));
 }
 
 type DataRule = ExternalRule & { readonly read: Extract<ReadData, { kind: "data" }> };

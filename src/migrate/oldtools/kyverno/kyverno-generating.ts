@@ -81,7 +81,7 @@ function mentionsKinds(text: string, expressions: Expressions): boolean {
   return texts.some((each) => PLURAL.test(each));
 }
 
-/** Of `generator.Apply(INTO, [WHAT])`. Empty for another form. */
+/** The parts of `generator.Apply(INTO, [WHAT])`. Empty for another form. */
 function partsOfApply(text: string): { readonly into: string; readonly what: string } {
   const inner = text.slice(APPLY.length, -1).trim();
   const list = /,\s*\[/.exec(inner);

@@ -61,6 +61,7 @@ export const kyverno: OldTool = {
   prefixes: [KYVERNO_PREFIX],
   resources: RULES,
   traces: TRACES,
+  rulesNeedMore: true,
   armed: (customs, step, moving) =>
     armedRules({ policyReadings: policyReadingsOf(customs), moving }, customs, step),
   read: readKyverno,

@@ -20,6 +20,7 @@ export function uidKey(key: string): string {
 
 export type ProjectionRule = {
   readonly title: string;
+  readonly custom: OldCustom;
   /** As the annotation of a copy names it. */
   readonly owner: string;
   readonly ownerKey: string;
@@ -50,6 +51,7 @@ export function projectionRule(custom: OldCustom): ProjectionRule {
   const isSecret = stringOf(group) === "" && sourceKind === "Secret" && !otherVersion;
   return {
     title: `${kind} ${owner}`,
+    custom,
     owner,
     ownerKey: OWNERS[kind] ?? "",
     uid,

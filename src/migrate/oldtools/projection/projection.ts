@@ -24,7 +24,14 @@ import {
   uidKey,
   type ProjectionRule,
 } from "./projection-rules.ts";
-import { faultsOf, isIn, NO_NAMESPACES, sourceOfRules, sourcesOf } from "../rule-targets.ts";
+import {
+  faultsOf,
+  isIn,
+  NO_NAMESPACES,
+  sourceOfRules,
+  sourcesOf,
+  unprovenFault,
+} from "../rule-targets.ts";
 import { markOfOne } from "../secret-source.ts";
 import { refText } from "../../../text/names.ts";
 import type { StringMap } from "../../../text/string-map.ts";
@@ -42,6 +49,7 @@ export const projection: OldTool = {
     kind,
     namespaced: kind === "Projection",
   })),
+  rulesNeedMore: true,
   read: readProjections,
 };
 
@@ -49,7 +57,9 @@ function readProjections(cluster: OldCluster, flags: OldFlags): OldReading {
   const { customs, secrets, others } = cluster;
   const rules = customs.map(projectionRule);
   const byPlace = new Map(secrets.map((secret) => [refText(secret), secret]));
-  const usable = rules.filter((rule) => projectionFault(rule) === undefined);
+  const faultOf = (rule: ProjectionRule): string | undefined =>
+    projectionFault(rule) ?? ownFault(rule, byPlace);
+  const usable = rules.filter((rule) => faultOf(rule) === undefined);
   const permissive = flags.flag("source-mode") === "permissive";
   const { sources, ofRule } = sourcesOf(
     usable,
@@ -62,9 +72,20 @@ function readProjections(cluster: OldCluster, flags: OldFlags): OldReading {
     sources,
     marks,
     unmoved: others.filter(isMarked),
-    problems: faultsOf(rules, projectionFault),
+    problems: faultsOf(rules, faultOf),
     leftovers: () => projectionLeftovers(customs),
   };
+}
+
+/** Why a Projection of one namespace moves nothing, although it can be expressed. */
+function ownFault(
+  { custom, source, copyName }: ProjectionRule,
+  secrets: ReadonlyMap<string, OldObject>,
+): string | undefined {
+  const { namespace } = custom;
+  if (namespace === undefined) return undefined;
+  const target = secrets.get(refText({ namespace, name: copyName }));
+  return unprovenFault(custom, secrets.get(refText(source))?.data, target);
 }
 
 type Circumstances = {

@@ -132,7 +132,7 @@ for (const [what, objects, annotations] of [
   ],
   [
     "a rule of a tenant",
-    [HERE, custom(VERSION, "ExternalSecret", "prod/db", WHOLE)],
+    [HERE, custom(VERSION, "ExternalSecret", "prod/db", WHOLE), copyOf("prod/db")],
     { to: "prod" },
   ],
   [
@@ -143,6 +143,7 @@ for (const [what, objects, annotations] of [
         ...WHOLE,
         secretStoreRef: { name: "own" },
       }),
+      copyOf("prod/db"),
     ],
     { to: "prod" },
   ],
@@ -279,7 +280,8 @@ test("conditions hold for a ClusterSecretStore, and a SecretStore has none", asy
   );
   const spec = { ...WHOLE, secretStoreRef: { name: "own" } };
   const rule = custom(VERSION, "ExternalSecret", "prod/db", spec);
-  assert.deepEqual(written(await moved([SOURCE, own, rule])), [{ to: "prod" }]);
+  const objects = [SOURCE, own, rule, copyOf("prod/db")];
+  assert.deepEqual(written(await moved(objects)), [{ to: "prod" }]);
 });
 
 test("that copies outlive their source is said where a rule keeps them", async () => {

@@ -1,7 +1,7 @@
 // Kyverno's rules that clone ConfigMaps: they move as those of Secrets, and the two kinds never mix.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isToAdopt, namedCopy } from "../../../../src/migrate/command/apply-migration.ts";
+import { isToAdopt, namedPlace } from "../../../../src/migrate/command/apply-migration.ts";
 import { planMove } from "../../../../src/migrate/command/plan-move.ts";
 import type { Migration } from "../../../../src/migrate/moves/migration.ts";
 import { readMoved, rawSource } from "../../../../src/migrate/moves/moved-content.ts";
@@ -186,7 +186,7 @@ test("a Secret and a ConfigMap of one name that one cloneList copies move each b
   const named = (names: readonly string[]): readonly string[] =>
     migration.copies
       .filter((one) => isToAdopt(one, new Set(names)))
-      .map(({ object: one }) => namedCopy(one));
+      .map(({ object: one }) => namedPlace(one));
   assert.deepEqual(named(["team-a/app"]), ["team-a/app"], "it names the Secret");
   assert.deepEqual(named(["configmap/team-a/app"]), ["team-a/app", "configmap/team-a/app"]);
   assert.ok(

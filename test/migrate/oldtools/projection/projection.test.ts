@@ -51,10 +51,15 @@ for (const [what, rules, annotations] of [
     [cluster("r", { namespaces: ["prod"], name: "pull" })],
     { to: "prod", name: "pull" },
   ],
-  ["a namespaced rule", [own("prod/r")], { to: "prod" }],
+  ["a namespaced rule", [own("prod/r"), copyOf("prod/registry", "prod/r")], { to: "prod" }],
   [
     "several rules for the same copies",
-    [cluster("r", selects({ tier: "app" })), own("prod/r"), cluster("s", { namespaces: ["late"] })],
+    [
+      copyOf("prod/registry", "prod/r"),
+      cluster("r", selects({ tier: "app" })),
+      own("prod/r"),
+      cluster("s", { namespaces: ["late"] }),
+    ],
     { to: "late,prod", "to-selector": "tier=app", match: "any" },
   ],
   [
@@ -220,12 +225,14 @@ for (const [what, copy, why] of [
 ] as const) {
   test(`a copy of ${what} is not adopted`, async () => {
     const rules = [cluster("r", { namespaces: ["prod"] }), own("team-a/r")];
-    const { copies } = await moved([SOURCE, ...rules, copy]);
+    const target = plainSecret("team-a/registry", { token: "x" });
+    const { copies } = await moved([SOURCE, ...rules, copy, target]);
+    const found = copies.filter(({ object }) => object.namespace === "prod");
     assert.deepEqual(
-      copies.map(({ state }) => state),
+      found.map(({ state }) => state),
       ["doubtful"],
     );
-    assert.match(copies[0]?.why ?? "", why);
+    assert.match(found[0]?.why ?? "", why);
   });
 }
 
