@@ -131,8 +131,8 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   receipts: {
     from: [
       ...["controller/report/sync-log", "controller/report/log"],
-      ...RULES("settings", "model", "state", "writes"),
-      ...KUBE("time", "rest"),
+      ...RULES("settings", "model", "desired", "writes"),
+      ...KUBE("lru", "time", "rest"),
       "text",
     ],
     packages: NODE,

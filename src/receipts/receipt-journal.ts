@@ -10,7 +10,7 @@ import type { CachedObject, Namespace } from "../controller/model/cluster.ts";
 import type { Action } from "../controller/model/actions.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 import { objectOf, stringOf } from "../controller/model/unstructured.ts";
-import type { RecentChanges } from "../controller/state/recent-changes.ts";
+import type { RecentChanges } from "./recent-changes.ts";
 import type { Ref } from "../text/names.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
 import { nextTurn } from "../kube/time/turns.ts";

@@ -5,7 +5,7 @@ import { reasonText, type Reason } from "../controller/model/reasons.ts";
 import { recordOn, type CachedObject } from "../controller/model/cluster.ts";
 import type { ObjectKind } from "../controller/model/kinds.ts";
 import { refText, type Ref } from "../text/names.ts";
-import { triggerText, type Trigger } from "../controller/model/triggers.ts";
+import { triggerText, type Trigger } from "./triggers.ts";
 
 /** What a line reports. `begin` and `end` frame a statement of everything that exists. */
 export const RECEIPTS = {

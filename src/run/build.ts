@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { Apply } from "../controller/writes/apply.ts";
 import type { Config } from "../controller/settings/config.ts";
 import { Controller } from "../controller/sync/controller.ts";
-import { RecentChanges } from "../controller/state/recent-changes.ts";
 import { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { rulesOf } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
@@ -26,20 +25,16 @@ export function buildController(
 ): Controller {
   const { client, clock, log, metrics, statusFeed } = parts;
   const memory = new PlannerMemory();
-  const changes = new RecentChanges();
-  const journal = createJournal(parts, {
-    cluster: () => cluster,
-    leadership: () => leadership,
-    changes,
-  });
+  const receipts = createJournal(parts, { cluster: () => cluster, leadership: () => leadership });
+  const journal = receipts?.journal;
   const cluster: ClusterWatch = watchCluster(config, settings, { ...parts, journal });
   const { caches, watches } = cluster;
   const leadership: Leadership = createLeadership(config, parts, () => watches.relist());
   const { elector } = leadership;
-  const reporters = createReporters(config, settings, parts, { caches, memory, changes, elector });
+  const reporters = createReporters(config, settings, parts, { caches, memory, elector });
   const syncLog = new SyncLog(log, metrics.syncMetrics, clock, caches.watches);
   const onPlan = (): void => statusFeed?.changed();
-  const reporting = [syncLog, reporters.reporter, ...(journal ? [journal] : [])];
+  const reporting = [syncLog, reporters.reporter, ...(receipts?.hooks ?? [])];
   const clusterStates = caches.kinds.map(({ clusterState }) => clusterState);
   const sync: Sync = new Sync({
     clusterStates,
@@ -49,7 +44,7 @@ export function buildController(
     apply: createApply(settings, parts, { cluster, leadership, memory }),
     concurrency: config.concurrency,
     clock,
-    hooks: [changes, ...reporting, parts.observer, { onPlan }],
+    hooks: [...reporting, parts.observer, { onPlan }],
     dryRun: config.dryRun,
   });
   const { reachability } = client;

@@ -2,9 +2,10 @@
 import type { Config } from "../controller/settings/config.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
 import type { Log } from "../controller/report/log.ts";
+import type { SyncHooks } from "../controller/report/sync-log.ts";
 import { ReceiptJournal, type JournalCache } from "../receipts/receipt-journal.ts";
 import { ReceiptOutput } from "../receipts/receipt-output.ts";
-import type { RecentChanges } from "../controller/state/recent-changes.ts";
+import { RecentChanges } from "../receipts/recent-changes.ts";
 import { systemClock } from "../kube/time/clock.ts";
 import type { ClusterWatch } from "./cluster-watch.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -38,17 +39,17 @@ export async function openReceipts(
 export type JournalParts = {
   readonly cluster: () => ClusterWatch;
   readonly leadership: () => Leadership;
-  readonly changes: RecentChanges;
 };
 
-/** Undefined without receipts. */
+/** Undefined without receipts. `hooks`: what follows the syncs for it. */
 export function createJournal(
   { clock, receipts: sink }: Dependencies,
-  { cluster, leadership, changes }: JournalParts,
-): ReceiptJournal | undefined {
+  { cluster, leadership }: JournalParts,
+): { readonly journal: ReceiptJournal; readonly hooks: readonly SyncHooks[] } | undefined {
   if (!sink) return undefined;
   let views: readonly JournalCache[] | undefined;
-  return new ReceiptJournal({
+  const changes = new RecentChanges();
+  const journal = new ReceiptJournal({
     sink,
     clock,
     changes,
@@ -63,4 +64,5 @@ export function createJournal(
     run: () => leadership().identity,
     term: () => leadership().elector?.transitions,
   });
+  return { journal, hooks: [changes, journal] };
 }

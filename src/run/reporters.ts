@@ -9,7 +9,6 @@ import { failureLines } from "../controller/report/failure-lines.ts";
 import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
-import type { RecentChanges } from "../controller/state/recent-changes.ts";
 import type { Caches } from "../controller/sync/caches.ts";
 import type { EventDetails } from "../kube/events/event-record.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
@@ -34,7 +33,6 @@ export type Reporters = {
 export type ReportedState = {
   readonly caches: Pick<Caches, "kinds">;
   readonly memory: PlannerMemory;
-  readonly changes: RecentChanges;
   readonly elector: LeaderElector | undefined;
 };
 
@@ -42,7 +40,7 @@ export function createReporters(
   { dryRun }: Pick<Config, "dryRun">,
   settings: PlannerSettings,
   parts: Dependencies,
-  { caches: { kinds }, memory, changes, elector }: ReportedState,
+  { caches: { kinds }, memory, elector }: ReportedState,
 ): Reporters {
   const { log, clock } = parts;
   const events = dryRun ? undefined : createEvents(parts, (details) => reporter.lost(details));
@@ -55,7 +53,6 @@ export function createReporters(
     uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
     send: (event) => events?.record(eventOf(event)),
     lease: () => elector?.lease,
-    triggerOf: (action) => changes.triggerOf(action),
   });
   return { events, reporter };
 }

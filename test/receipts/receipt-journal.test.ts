@@ -5,7 +5,7 @@ import { ReceiptJournal } from "../../src/receipts/receipt-journal.ts";
 import { because } from "../../src/controller/model/reasons.ts";
 import { CopyObject, type CachedObject } from "../../src/controller/model/cluster.ts";
 import type { Action } from "../../src/controller/model/actions.ts";
-import { RecentChanges } from "../../src/controller/state/recent-changes.ts";
+import { RecentChanges } from "../../src/receipts/recent-changes.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 import { parseReceipts, replayReceipts } from "../support/receipts/replay-receipts.ts";
 

@@ -9,7 +9,7 @@ import {
   receiptLine,
   RECEIPTS,
 } from "../../src/receipts/receipt-line.ts";
-import { TRIGGERS } from "../../src/controller/model/triggers.ts";
+import { TRIGGERS } from "../../src/receipts/triggers.ts";
 import { because } from "../../src/controller/model/reasons.ts";
 import { tableRows } from "../support/documents/markdown.ts";
 

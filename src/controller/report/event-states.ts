@@ -88,13 +88,17 @@ export class EventStates {
     this.#options = options;
   }
 
-  /** Begins the report of a plan. */
-  begin({ list: { ref, uid }, sources }: Plan): void {
+  /** Takes from a plan which sources entries of the list make. */
+  observe({ list: { ref, uid }, sources }: Plan): void {
     this.#list = ref && uid !== undefined ? { kind: "ConfigMap", on: ref, uid } : undefined;
     const byEntry = sources.flatMap(({ kind, source, entry }) =>
       entry === undefined ? [] : [[placeKey(kind, source), entry] as const],
     );
     this.#listed = new Map(byEntry);
+  }
+
+  /** Begins the report of a plan. */
+  begin(): void {
     this.#begun = new Map();
   }
 

@@ -17,6 +17,7 @@ import { isDataKey, refText, type Ref } from "../../text/names.ts";
 import { sharedReason } from "../../text/shared-reason.ts";
 import type { SourceEvent } from "./event-states.ts";
 import type { Place } from "./notices.ts";
+import type { OutcomeGroup } from "./outcome-journal.ts";
 import type { FailingPlace } from "./troubles.ts";
 
 type At = { readonly place: Pick<Ref, "namespace"> };
@@ -30,7 +31,7 @@ export function prefixOf(entry: string | undefined): string {
 }
 
 /** `named`: whether the reader may learn the names. */
-export function namespacesText(namespaces: Iterable<string>, named: boolean): string {
+function namespacesText(namespaces: Iterable<string>, named: boolean): string {
   const each = [...new Set(namespaces)].toSorted();
   const count = `${each.length} namespace${each.length === 1 ? "" : "s"}`;
   return named ? `${count} (${listed(each)})` : count;
@@ -148,6 +149,26 @@ export function filledEvent(action: Action): SourceEvent | undefined {
   const difference = typeDifference(target.type, action.content.desiredCopy.type);
   const note = `filled from ${refText(source)}${difference === undefined ? "" : `; ${difference}`}`;
   return { ...event, reason: "Copied", note };
+}
+
+/** `takenFrom`: sources that had the places before. They are named to readers who may learn names. */
+export function copiedText(
+  { namespaces, taken, takenFrom }: Pick<OutcomeGroup, "namespaces" | "taken" | "takenFrom">,
+  named: boolean,
+): string {
+  const text = `copied to ${namespacesText(namespaces, named)}`;
+  if (taken === 0) return text;
+  const from = named ? listed([...takenFrom], MOST_SOURCES) : "another source";
+  return `${text}; takes ${taken} place${taken === 1 ? "" : "s"} over from ${from}`;
+}
+
+export function removedText(
+  { what, namespaces, reason }: Pick<OutcomeGroup, "what" | "namespaces" | "reason">,
+  named: boolean,
+): string {
+  const where = namespacesText(namespaces, named);
+  const text = what === "release" ? `left to ${where} (on-delete: keep)` : `removed from ${where}`;
+  return `${text}: ${reason}`;
 }
 
 type PullWarning = Pick<SourceEvent, "reason" | "note">;

@@ -9,7 +9,6 @@ import type { Plan, Row, SourceReport } from "../model/verdicts.ts";
 import { dueText, dueWordsOf, type DueWords } from "../settings/due-text.ts";
 import { listed } from "../../text/listed.ts";
 import type { Ref } from "../../text/names.ts";
-import type { DoneEvents } from "./done-events.ts";
 import type { EventObject, EventStates, StateOptions } from "./event-states.ts";
 import {
   conflictReason,
@@ -36,27 +35,24 @@ const MOST_IGNORED = 5;
 export class NoticeEvents {
   readonly #options: EventOptions;
   readonly #states: EventStates;
-  readonly #done: DoneEvents;
   readonly #ignored = new RateLimit(MOST_IGNORED);
   /** Annotations without effect that are to be reported in a later minute. */
   #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
 
-  constructor(options: EventOptions, states: EventStates, done: DoneEvents) {
+  constructor(options: EventOptions, states: EventStates) {
     this.#options = options;
     this.#states = states;
-    this.#done = done;
   }
 
   /** Reports what is new in a plan since the last report. */
   print(plan: Plan, notices: readonly Notice[]): void {
-    this.#states.begin(plan);
+    this.#states.begin();
     const reports = new Map(
       plan.sources.map((report) => [placeKey(report.kind, report.source), report]),
     );
-    this.#done.onPlan(reports);
     const copies = notices.filter(({ pulling }) => !pulling);
     const bySource = Map.groupBy(copies, ({ of }) => of && placeKey(of.kind, of.source));
-    for (const [key, report] of reports) this.#source(report, key, bySource.get(key) ?? []);
+    for (const [key, report] of reports) this.#source(report, bySource.get(key) ?? []);
     const removals = rowsOf(copies, "held").filter(({ hold }) => hold !== undefined);
     for (const held of heldRemovals(removals, this.#states.list !== undefined)) this.#held(held);
     for (const { pulling, places } of notices)
@@ -70,23 +66,21 @@ export class NoticeEvents {
 
   /** Whether an Event waits for room, so that `resend` will send it. */
   get waits(): boolean {
-    return this.#states.waits || this.#ignoredLater !== undefined || this.#done.waits;
+    return this.#states.waits || this.#ignoredLater !== undefined;
   }
 
   /** Sends waiting Events as far as there is room now. */
   resend(): void {
     this.#states.resend();
     if (this.#ignoredLater) this.#ignore(this.#ignoredLater);
-    this.#done.resend();
   }
 
-  #source(report: SourceReport, key: string, notices: readonly Notice[]): void {
+  #source(report: SourceReport, notices: readonly Notice[]): void {
     const { kind, source, uid, problems, state } = report;
     const named = this.#states.mayName(report);
     const on = { kind, on: source, uid };
     if (state === "refused") this.#states.once(on, "Refused", problems.map(problemText).join("; "));
     if (state === "nowhere") this.#states.once(on, "Nowhere", NOTICES.nowhere);
-    this.#done.copied(key);
     const mayRead = (namespace: string): boolean =>
       namespace === source.namespace || this.#states.isListed(kind, source);
     for (const which of ["otherSource", "unmanaged"] as const) {

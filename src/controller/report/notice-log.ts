@@ -10,7 +10,7 @@ import type { Log, LogKeys } from "./log.ts";
 import { failureId, type Notice, type Place } from "./notices.ts";
 import { type Groups, RateLimit, NamespaceRateLimit } from "./rate-limit.ts";
 import { troubledBy } from "./troubles.ts";
-import { MOST_PLACES } from "./written-log.ts";
+import { MOST_PLACES } from "./outcome-journal.ts";
 
 const MOST_NAMED = 5;
 /** Lines a minute for one problem that repeatedly begins and ends. */

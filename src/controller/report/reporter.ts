@@ -1,21 +1,20 @@
 // Who is informed of plans and outcomes: the log, and through Events the owners of sources and copies. Promises:
 // - A plan is reported as soon as it is settled, and at the latest ten seconds after the last report. A constant
 //   stream of changes leaves no plan settled, and a write without an answer delays the next plan.
-// - An Event that waits for room is sent again. No timer is left after onStop().
+// - An Event that waits for room is sent again, and a line that waits for room follows. No timer is left after onStop().
 import type { Plan } from "../model/verdicts.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
 import type { Outcome } from "../writes/outcome.ts";
-import { DoneEvents, type TriggerOf } from "./done-events.ts";
+import { sendDone, sendFilled } from "./done-events.ts";
 import { EventStates, type EventIdentity } from "./event-states.ts";
 import type { Log } from "./log.ts";
 import { NoticeEvents, type EventOptions } from "./notice-events.ts";
 import { NoticeLog } from "./notice-log.ts";
 import { noticesOf, type Notice } from "./notices.ts";
-import { RemovalLog } from "./removal-log.ts";
+import { OutcomeJournal } from "./outcome-journal.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { Troubles } from "./troubles.ts";
-import { WrittenLog } from "./written-log.ts";
 
 const LONGEST_UNSETTLED_MS = 10_000;
 // The recorder allows one more Event per object every five minutes.
@@ -23,8 +22,6 @@ const RETRY_MS = 30_000;
 
 export type ReporterOptions = EventOptions & {
   readonly log: Log;
-  /** What made a write due. */
-  readonly triggerOf?: TriggerOf | undefined;
   readonly memory: Pick<PlannerMemory, "takeFights">;
 };
 
@@ -33,10 +30,8 @@ export class Reporter implements SyncHooks {
   readonly #memory: ReporterOptions["memory"];
   readonly #troubles = new Troubles();
   readonly #log: NoticeLog;
-  readonly #written: WrittenLog;
-  readonly #removals: RemovalLog;
+  readonly #journal: OutcomeJournal;
   readonly #states: EventStates;
-  readonly #done: DoneEvents;
   readonly #events: NoticeEvents;
   /** When each was last printed. */
   #loggedMs = Number.NEGATIVE_INFINITY;
@@ -48,28 +43,28 @@ export class Reporter implements SyncHooks {
   #closed = false;
 
   constructor(options: ReporterOptions) {
-    const { log, clock, memory, triggerOf } = options;
+    const { log, clock, memory } = options;
     this.#clock = clock;
     this.#memory = memory;
     this.#log = new NoticeLog(log, clock);
-    this.#written = new WrittenLog(log, clock);
     this.#states = new EventStates(options);
-    this.#done = new DoneEvents(this.#states, clock, triggerOf);
-    this.#events = new NoticeEvents(options, this.#states, this.#done);
-    this.#removals = new RemovalLog(log, clock, (removed) => this.#done.removed(removed));
+    this.#events = new NoticeEvents(options, this.#states);
+    this.#journal = new OutcomeJournal(log, clock, (group) => sendDone(this.#states, group));
   }
 
   onOutcome(outcome: Outcome): void {
     this.#troubles.onOutcome(outcome);
-    for (const part of [this.#log, this.#written, this.#removals, this.#done])
-      part.onOutcome(outcome);
+    this.#log.onOutcome(outcome);
+    this.#journal.onOutcome(outcome);
+    sendFilled(this.#states, outcome);
   }
 
   *onPlan(plan: Plan, note: SyncNote): Generator<undefined, void> {
     const now = this.#clock.monotonic();
     this.#troubles.onPlan(plan, this.#memory.takeFights(), now);
-    this.#written.onPlan(plan, note);
-    this.#removals.onPlan(plan, note);
+    this.#states.observe(plan);
+    this.#journal.report(note.settled);
+    this.#sendAgain();
     this.#unsent = plan;
     const isDue = (lastMs: number): boolean => note.settled || now - lastMs >= LONGEST_UNSETTLED_MS;
     const [logs, sends] = [isDue(this.#loggedMs), isDue(this.#sentMs)];
@@ -92,8 +87,7 @@ export class Reporter implements SyncHooks {
     this.#closed = true;
     this.#late?.cancel();
     this.#retry?.cancel();
-    this.#written.onStop();
-    this.#removals.onStop();
+    this.#journal.onStop();
   }
 
   #after(sinceMs: number): Timer {
@@ -117,10 +111,11 @@ export class Reporter implements SyncHooks {
   }
 
   #sendAgain(): void {
-    if (this.#retry || this.#closed || !this.#events.waits) return;
+    if (this.#retry || this.#closed || !(this.#events.waits || this.#journal.waits)) return;
     this.#retry = this.#clock.setTimeout(() => {
       this.#retry = undefined;
       this.#events.resend();
+      this.#journal.report(false);
       this.#sendAgain();
     }, RETRY_MS);
   }

@@ -428,3 +428,36 @@ test("a tenant's forged copies that cannot be removed are no Event on the Secret
     [],
   );
 });
+
+test("another order of the flag names the source that had the places, in Event and log", () => {
+  const cluster = new Cluster().withNamespaces("platform", "shared", "team-0", "team-1");
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("platform,shared") };
+  cluster.secret("platform/db", { to: "team-*" }, { data: { a: "1" } });
+  cluster.secret("shared/db", { to: "team-*" }, { data: { a: "2" } });
+  tell(cluster).settle();
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,platform") };
+  const { settle, linesOf } = tell(cluster);
+  const [event] = settle().filter((line) => line.includes("Copied"));
+  assert.equal(
+    event,
+    "shared/db Normal Copied: copied to 2 namespaces (team-0, team-1); takes 2 places over from platform/db",
+  );
+  const [line] = linesOf("copied");
+  assert.deepEqual([line?.source, line?.takenFrom], ["shared/db", ["platform/db"]]);
+});
+
+test("where every namespace may publish, a source does not learn which one had the places", () => {
+  const cluster = new Cluster().withNamespaces("platform", "shared", "team-0");
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("platform,shared") };
+  cluster.secret("platform/db", { to: "team-*" }, { data: { a: "1" } });
+  cluster.secret("shared/db", { to: "team-*" }, { data: { a: "2" } });
+  tell(cluster).settle();
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,platform") };
+  const [event] = tell(cluster, false)
+    .settle()
+    .filter((line) => line.includes("Copied"));
+  assert.equal(
+    event,
+    "shared/db Normal Copied: copied to 1 namespace; takes 1 place over from another source",
+  );
+});

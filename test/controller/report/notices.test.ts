@@ -8,6 +8,7 @@ import { createMetrics } from "../../../src/controller/report/metrics.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { reporterOf } from "../../support/telemetry/sent-events.ts";
+import type { Ref } from "../../../src/text/names.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const SETTLED = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
@@ -41,7 +42,9 @@ function story() {
       ? ({ kind: "failed", action, ...FAILURE } as const)
       : ({ kind: "done", action, object: undefined } as const);
   });
-  return { outcomes, plan: cluster.plan() };
+  const uidOf = (_: string, { namespace, name }: Ref) =>
+    cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid;
+  return { outcomes, plan: cluster.plan(), uidOf };
 }
 
 function noticesAfter(heard: ReturnType<typeof story>): readonly Notice[] {
@@ -80,7 +83,7 @@ test("a plan and its outcomes lead to one notice for each problem, with its plac
 test("the order in which the hooks hear of outcomes and plans does not matter (T12)", async () => {
   const heard = await Promise.all(
     [false, true].map(async (reversed) => {
-      const { outcomes, plan } = story();
+      const { outcomes, plan, uidOf } = story();
       const clock = new FakeClock();
       const metrics = createMetrics("lease", { ofProcess: false });
       const lines: string[] = [];
@@ -91,7 +94,7 @@ test("the order in which the hooks hear of outcomes and plans does not matter (T
       const { reporter, events } = reporterOf({
         log,
         mayName: () => true,
-        uidOf: (_, { name }) => `uid-of-${name}`,
+        uidOf,
         now: () => 0,
       });
       const inOrder = [new SyncLog(log, metrics.syncMetrics, clock), reporter];

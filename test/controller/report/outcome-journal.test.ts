@@ -4,7 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CopyObject } from "../../../src/controller/model/cluster.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
-import { RemovalLog, type RemovedCopies } from "../../../src/controller/report/removal-log.ts";
+import {
+  OutcomeJournal,
+  type OutcomeGroup,
+} from "../../../src/controller/report/outcome-journal.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { secretPath } from "../../support/controller/memory-api.ts";
@@ -62,7 +65,7 @@ test("of copies that a finalizer still holds the line says how many they are", a
 /** Copies in `team-a` go, each of another of these. */
 function removed(sources: readonly { readonly name: string; readonly uid: string }[]): {
   readonly told: (msg: string) => readonly TestLine[];
-  readonly events: readonly RemovedCopies[];
+  readonly events: readonly OutcomeGroup[];
   readonly pass: (ms: number) => Promise<void>;
   readonly stop: () => void;
 } {
@@ -70,14 +73,13 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
   const lines: TestLine[] = [];
   const write = (line: string): boolean => lines.push(JSON.parse(line)) > 0;
   const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
-  const events: RemovedCopies[] = [];
-  const removals = new RemovalLog(log, clock, (removed) => events.push(removed));
+  const events: OutcomeGroup[] = [];
+  const removals = new OutcomeJournal(log, clock, (group) => events.push(group));
   const cluster = new Cluster().withNamespaces("shared", "team-a");
   cluster.secret("shared/registry", { to: "team-*" });
   cluster.pass();
   const target = cluster.cached("team-a/registry");
   assert.equal(target.role, "copy");
-  const plan = cluster.plan();
   const { namespace, name } = target;
   const common = {
     objectKind: "Secret",
@@ -98,7 +100,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
     stop: () => removals.onStop(),
     pass: async (ms) => {
       await clock.advance(ms);
-      removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
+      removals.report(true);
     },
   };
 }

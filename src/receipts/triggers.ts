@@ -1,7 +1,6 @@
-// What can make a write due: a code with one sentence each. Receipts have both, and Events the sentence. They name
-// what the cluster records: field managers as managedFields has them, labels by their keys. Which person used a
-// field manager is not recorded there.
-/** Every trigger: its code, and one sentence for people. Events use the sentence, receipts the code as well. */
+// What can make a write due: a code with one sentence each. Triggers name what the cluster records: field managers
+// as managedFields has them, labels by their keys. Which person used a field manager is not recorded there.
+/** Every trigger: its code, and one sentence for people. */
 export const TRIGGERS = {
   Source: "the source changed",
   Entry: "the source list entry changed",
@@ -27,17 +26,8 @@ export type Trigger = {
   readonly labels?: readonly string[];
 };
 
-/**
- * The sentence of an Event, whose reader can read the source and nothing else. Versions would make an Event of its
- * own of each change. `named`: with the field manager of the source.
- */
-export function eventText({ code, manager }: Trigger, named: boolean): string {
-  return triggerText({ code, ...(named && code === "Source" && { manager }) });
-}
-
-/** One sentence for people. `named`: with the version, the field manager and the labels. */
-export function triggerText({ code, version, manager, labels }: Trigger, named = true): string {
-  if (!named) return TRIGGERS[code];
+/** One sentence for people, with the version, the field manager and the labels. */
+export function triggerText({ code, version, manager, labels }: Trigger): string {
   const details = [
     ...(version === undefined ? [] : [`version ${version}`]),
     ...(manager === undefined ? [] : [`field manager ${manager}`]),

@@ -1,12 +1,12 @@
 // What made a write due: the latest change of rule, Namespace or entry that this process saw.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
-import { because } from "../../../src/controller/model/reasons.ts";
-import type { Action } from "../../../src/controller/model/actions.ts";
-import type { Namespace, SourceObject } from "../../../src/controller/model/cluster.ts";
-import { eventText, triggerText } from "../../../src/controller/model/triggers.ts";
-import { RecentChanges } from "../../../src/controller/state/recent-changes.ts";
+import { readNamespace } from "../../src/controller/observed/read-namespace.ts";
+import { because } from "../../src/controller/model/reasons.ts";
+import type { Action } from "../../src/controller/model/actions.ts";
+import type { Namespace, SourceObject } from "../../src/controller/model/cluster.ts";
+import { triggerText } from "../../src/receipts/triggers.ts";
+import { RecentChanges } from "../../src/receipts/recent-changes.ts";
 
 const RULE = {
   to: undefined,
@@ -111,20 +111,9 @@ test("the memory of changes is limited: the oldest counts as one before the star
   assert.equal(changes.triggerOf(create(source("5", "a"))).code, "Start");
 });
 
-test("the sentence of a trigger names version, field manager and labels, or none of them", () => {
+test("the sentence of a trigger names version, field manager and labels", () => {
   const trigger = { code: "Source", version: "9", manager: "kubectl-edit" } as const;
   assert.equal(triggerText(trigger), "the source changed (version 9, field manager kubectl-edit)");
-  assert.equal(triggerText(trigger, false), "the source changed");
   const labels = { code: "NamespaceLabels", labels: ["team", "tier"] } as const;
   assert.equal(triggerText(labels), "labels of a namespace changed (team, tier)");
-});
-
-test("an Event names no version, and a field manager only of the source, where its reader may know it", () => {
-  const changed = { code: "Source", version: "9", manager: "kubectl-edit" } as const;
-  assert.equal(eventText(changed, true), "the source changed (field manager kubectl-edit)");
-  assert.equal(eventText(changed, false), "the source changed");
-  const edited = { code: "EditOfCopy", manager: "of-a-tenant" } as const;
-  assert.equal(eventText(edited, true), "another client had changed the copy");
-  const labelled = { code: "NamespaceLabels", labels: ["team"] } as const;
-  assert.equal(eventText(labelled, true), "labels of a namespace changed");
 });

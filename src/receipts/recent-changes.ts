@@ -1,14 +1,15 @@
 // What made a write due, as far as this process has seen it: the latest change of the source's rule, of the
-// Namespace or of the source list's entry. Receipts and Events name it. Promises:
+// Namespace or of the source list's entry. Receipts name it. Promises:
 // - It is a memory of changes and decides nothing.
 // - It holds a limited number of changes. A forgotten change counts as one before the start.
-import { LruMap } from "../../kube/lru.ts";
-import type { Action } from "../model/actions.ts";
-import type { CachedObject, Namespace } from "../model/cluster.ts";
-import { placeKey, type ObjectKind } from "../model/kinds.ts";
-import { sameAccept } from "../desired/targets.ts";
-import type { Trigger } from "../model/triggers.ts";
-import type { Ref } from "../../text/names.ts";
+import { LruMap } from "../kube/lru.ts";
+import type { Action } from "../controller/model/actions.ts";
+import type { CachedObject, Namespace } from "../controller/model/cluster.ts";
+import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
+import { sameAccept } from "../controller/desired/targets.ts";
+import type { SyncHooks } from "../controller/report/sync-log.ts";
+import type { Trigger } from "./triggers.ts";
+import type { Ref } from "../text/names.ts";
 
 const MOST_CHANGES = 10_000;
 const MOST_LABELS = 3;
@@ -16,7 +17,7 @@ const MOST_LABELS = 3;
 type Change = { readonly order: number; readonly trigger: Trigger };
 type SourceChange = { readonly order: number; readonly ruleOrder: number };
 
-export class RecentChanges {
+export class RecentChanges implements SyncHooks {
   readonly #sources = new LruMap<string, SourceChange>(MOST_CHANGES);
   readonly #namespaces = new LruMap<string, Change>(MOST_CHANGES);
   readonly #entries = new LruMap<string, number>(MOST_CHANGES);
