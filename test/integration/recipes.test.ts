@@ -26,6 +26,7 @@ const skip = kubectlMissing() ?? false;
 const FOREIGN = [
   { group: "cert-manager.io", version: "v1", kind: "Certificate" },
   { group: "external-secrets.io", version: "v1", kind: "ExternalSecret" },
+  { group: "secrets.hashicorp.com", version: "v1beta1", kind: "VaultStaticSecret" },
 ];
 let cluster: RecipeCluster | undefined;
 before(async () => {
@@ -272,6 +273,53 @@ recipe("A secret from a vault, by the External Secrets Operator", async (stage, 
   // As the garbage collector does when the ExternalSecret goes.
   await api.deleteSecret("secretcast", "database");
   await has(stage, "database", []);
+});
+
+recipe("A secret from Vault, by the Vault Secrets Operator", async (stage, blocks) => {
+  await stage.apply(blocks);
+  const destination = field(load(blocks[0]?.text ?? ""), "spec", "destination");
+  // As the operator makes it: the annotations of the destination beside its own labels.
+  await stage.scene.api.createSecret("secretcast", String(field(destination, "name")), {
+    labels: {
+      "app.kubernetes.io/managed-by": "hashicorp-vso",
+      "secrets.hashicorp.com/vso-ownerRefUID": "11111111-2222-3333-4444-555555555555",
+    },
+    annotations: field(destination, "annotations") as Readonly<Record<string, string>>,
+    data: { password: "leased" },
+  });
+  stage.scene.start();
+  await has(stage, "queue", ["secretcast", "team-a", "team-b"]);
+  const copy = await secretOf(stage, "team-a", "queue");
+  assert.deepEqual(copy?.metadata.labels, { "app.kubernetes.io/managed-by": "secretcast" });
+});
+
+recipe("The namespaces of a Rancher project", async (stage, blocks) => {
+  stage.scene.start();
+  await stage.apply(blocks);
+  await has(stage, "project-token", ["secretcast", "team-a"]);
+  await stage.shell("kubectl label namespace team-b field.cattle.io/projectId=p-x7k2m");
+  await has(stage, "project-token", ["secretcast", "team-a", "team-b"]);
+  await stage.shell(
+    "kubectl label namespace team-b field.cattle.io/projectId=p-other1 --overwrite",
+  );
+  await has(stage, "project-token", ["secretcast", "team-a"]);
+});
+
+recipe("A subtree of hierarchical namespaces", async (stage, blocks) => {
+  stage.scene.start();
+  await stage.apply(blocks);
+  await has(stage, "subtree", ["platform", "secretcast", "team-b"]);
+});
+
+recipe("The global pull secret of OpenShift", async (stage, blocks) => {
+  await stage.apply(blocks);
+  stage.scene.start();
+  await stage.shell("kubectl create namespace openshift-config");
+  await stage.scene.api.createSecret("openshift-config", "pull-secret", {
+    type: "kubernetes.io/dockerconfigjson",
+    data: { ".dockerconfigjson": "{}" },
+  });
+  await has(stage, "cluster-pull-secret", ["team-a"]);
 });
 
 recipe("Restarting workloads when a secret changes", async (stage, blocks) => {
