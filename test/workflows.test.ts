@@ -36,13 +36,14 @@ const JOBS = WORKFLOWS.flatMap(([file, { jobs }]) =>
   Object.entries(jobs).map(([name, job]) => [`${file}: ${name}`, job] as const),
 );
 
-test("there is a workflow for each of CI, releases, dependencies, CodeQL and Scorecard", () => {
+test("there is a workflow for each of CI, releases, documents, dependencies, CodeQL and Scorecard", () => {
   const names = FILES.map((file) => file.replace(/^.*\/|\.yml$/g, ""));
-  assert.deepEqual(names, ["ci", "codeql", "dependencies", "release", "scorecard"]);
+  assert.deepEqual(names, ["ci", "codeql", "dependencies", "docs", "release", "scorecard"]);
 });
 
 // A right to write stands here with what it is for; whatever is not here may not be asked for.
 const WRITES: Readonly<Record<string, readonly string[]>> = {
+  "docs.yml: deploy": ["pages", "id-token"],
   "release.yml: image": ["packages", "id-token"],
   "release.yml: chart": ["packages", "id-token"],
   "release.yml: npm": ["id-token"],
