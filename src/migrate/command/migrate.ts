@@ -15,7 +15,12 @@ import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readOptions, type MigrateOptions } from "./migrate-options.ts";
 import { showMove, type MigrationView } from "./show-move.ts";
-import { refuseBroadcast, refuseUnreadKind } from "./controller-refusals.ts";
+import {
+  keptFaults,
+  refuseBroadcast,
+  refuseUnreadKind,
+  refuseUnreadNames,
+} from "./controller-refusals.ts";
 import { templateProblems } from "./manifests/template-problems.ts";
 import { usableObjects } from "./manifests/usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
@@ -25,8 +30,10 @@ import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import { mirrorsAlone, typedMirrors } from "../moves/mirror-advice.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import {
+  givenSettings,
   hiddenSettings,
   oldFlags,
+  wideningSettings,
   WITHOUT_SETTINGS,
   wordsAlone,
   type OldFlags,
@@ -40,6 +47,7 @@ import {
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
+import { printable } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readFileObjects } from "../../inspect/files/file-objects.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
@@ -71,11 +79,21 @@ export async function migrate(args: Args, program: Program): Promise<number> {
     if (options.write && !options.cleanup) refuseBroadcast(options, context);
     const first = await readMigration(options, context, program);
     program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
-    if (options.write) refuseUnreadKind(first.migration, context);
+    if (options.write) {
+      refuseUnreadKind(first.migration, context);
+      refuseUnreadNames(first.migration, context);
+    }
     const silent = { ...program, stderr: { write: () => true } };
     const readAgain = (): Promise<MigrationView> => readMigration(options, context, silent);
     if (options.write || options.cleanup)
-      return performMove({ first, readAgain, options, flags, program });
+      return performMove({
+        first,
+        readAgain,
+        options,
+        flags,
+        program,
+        notKept: keptFaults(context),
+      });
     return showMove(first, options, flags, program);
   });
 }
@@ -108,7 +126,7 @@ async function readMigration(
 type OldSettings = { readonly flags: OldFlags; readonly unread: readonly string[] };
 
 function oldSettings(
-  { tool, oldArgs }: MigrateOptions,
+  { tool, oldArgs, write, yes }: MigrateOptions,
   workloads: readonly OldWorkload[],
   program: Program,
 ): OldSettings {
@@ -119,14 +137,26 @@ function oldSettings(
   const [first] = workloads;
   if (first) {
     const { title, container } = first;
+    const flags = oldFlags(settings, container);
+    const given = givenSettings(settings, flags);
+    const shown = given.length === 0 ? "no settings" : given.join(" ");
+    program.stderr.write(`settings of ${tool.name}: ${printable(`${shown}, from ${title}`)}\n`);
     const unread = hiddenSettings(settings, container).map(
       (name) => `${title}: ${name} may be set from a ConfigMap or Secret; give it as --old-args`,
     );
     const differing = differingWorkloads(workloads);
     if (differing.length > 0) {
-      unread.push(`${differing.join(" and ")} run with different settings; give --old-args`);
+      const fault = `${differing.join(" and ")} run with different settings; give --old-args`;
+      // Users of a namespace can create a workload with the image of the tool.
+      if (write) throw new UsageError(fault);
+      unread.push(fault);
     }
-    return { flags: oldFlags(settings, container), unread };
+    const widening = wideningSettings(settings, flags);
+    if (write && yes && widening.length > 0)
+      throw new UsageError(
+        `${title} sets ${widening.join(", ")}, which allows more copies: if it is the workload of ${tool.name}, confirm that with --old-args`,
+      );
+    return { flags, unread };
   }
   if (settings.length > 0) {
     const names = settings.map(({ name }) => name).join(", ");

@@ -28,6 +28,8 @@ export type MoveStep = {
   readonly options: MigrateOptions;
   readonly flags: KubectlFlags;
   readonly program: Program;
+  /** Why what was written is not kept current by the installed controller. */
+  readonly notKept: (migration: Migration) => readonly string[];
 };
 
 export async function performMove(step: MoveStep): Promise<number> {
@@ -75,6 +77,7 @@ async function move(step: MoveStep): Promise<number> {
     [
       ...result.failures,
       ...wrong,
+      ...step.notKept(after.migration),
       ...after.migration.problems,
       ...unread,
       ...unmatchedNames(migration, options),

@@ -6,7 +6,7 @@ import { holdingsOf } from "./holdings.ts";
 import { isListed, readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { mirrorHints } from "./mirror-advice.ts";
-import { flagsOfMove, hintsOfMove, movedKinds } from "./move-flags.ts";
+import { flagsOfMove, hintsOfMove, movedKinds, namesToAdd } from "./move-flags.ts";
 import { placeSources } from "./place-sources.ts";
 import { moveSource, secretcastWords, type MovedSource } from "./moved-source.ts";
 import {
@@ -175,6 +175,7 @@ export function planMigration(
       tool.optIn === true,
       movedKinds({ sources, copies }),
       planner,
+      namesToAdd({ sources, copies }, planner.onlyNames),
     ),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
     besides: reading.besides ?? [],

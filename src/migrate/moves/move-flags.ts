@@ -6,14 +6,13 @@ import type { ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import { matchesEveryName } from "../../text/globs.ts";
 
-/** The kinds that the controller must read after the move. */
-export function movedKinds({
-  sources,
-  copies,
-}: {
+type MovedObjects = {
   readonly sources: readonly MovedSource[];
   readonly copies: readonly JudgedCopy[];
-}): ReadonlySet<ObjectKind> {
+};
+
+/** The kinds that the controller must read after the move. */
+export function movedKinds({ sources, copies }: MovedObjects): ReadonlySet<ObjectKind> {
   const moving = sources.filter(
     ({ write, annotations }) => write !== "refused" && Object.keys(annotations).length > 0,
   );
@@ -25,12 +24,33 @@ export function movedKinds({
   ]);
 }
 
+/** The names of the objects that move and that `onlyNames` does not contain. */
+export function namesToAdd(
+  { sources, copies }: MovedObjects,
+  onlyNames: Iterable<string> | undefined,
+): readonly string[] {
+  if (onlyNames === undefined) return [];
+  const present = new Set(onlyNames);
+  const moving = sources.filter(
+    ({ write, annotations }) => write !== "refused" && Object.keys(annotations).length > 0,
+  );
+  const ours = copies.filter(
+    ({ pulls, state }) => state === "adopted" || (pulls && state === "adoptable"),
+  );
+  const names = [
+    ...moving.flatMap(({ place, old }) => [place.name, old.copyName]),
+    ...ours.map(({ object }) => object.name),
+  ];
+  return [...new Set(names)].filter((name) => !present.has(name)).toSorted();
+}
+
 /** `namespaces`: all entries of --source-namespaces, in order. */
 export function flagsOfMove(
   namespaces: readonly string[],
   optIn: boolean,
   kinds: ReadonlySet<ObjectKind>,
   planner: PlannerSettings,
+  unreadNames: readonly string[],
 ): readonly string[] {
   const flags = namespaces.length > 0 ? [`--source-namespaces=${namespaces.join(",")}`] : [];
   const policy = optIn ? "opt-in" : planner.namespacePolicy;
@@ -38,6 +58,9 @@ export function flagsOfMove(
   if (optIn || (namespaces.length > 0 && policy !== usual))
     flags.push(`--namespace-policy=${policy}`);
   if (kinds.has("ConfigMap")) flags.push("--config-maps");
+  if (planner.onlyNames) {
+    flags.push(`--only-names=${[...planner.onlyNames, ...unreadNames].join(",")}`);
+  }
   if (planner.includeSystemNamespaces) flags.push("--include-system-namespaces");
   return flags;
 }

@@ -8,6 +8,8 @@ export type OldSetting = {
   readonly kind: "text" | "truth";
   /** The environment variable, as the tool's chart sets it. */
   readonly variable?: string;
+  /** The value with which it allows more namespaces to have copies. */
+  readonly widening?: string;
 };
 
 /** What a container of the tool is started with. */
@@ -44,6 +46,25 @@ export function oldFlags(settings: readonly OldSetting[], container: OldContaine
     given.set(settings.find((setting) => isNamed(setting, name))?.name ?? name, value);
   }
   return { flag: (name) => given.get(name) };
+}
+
+/** The settings that have a value, as they are printed. */
+export function givenSettings(settings: readonly OldSetting[], flags: OldFlags): readonly string[] {
+  return settings.flatMap(({ name }) => {
+    const value = flags.flag(name);
+    return value === undefined ? [] : [`${name}=${value}`];
+  });
+}
+
+/** The settings that allow more namespaces to have copies. */
+export function wideningSettings(
+  settings: readonly OldSetting[],
+  flags: OldFlags,
+): readonly string[] {
+  return settings.flatMap(({ name, widening }) => {
+    const value = flags.flag(name);
+    return value !== undefined && widening?.startsWith(value.toLowerCase()) === true ? [name] : [];
+  });
 }
 
 /** Settings whose value cannot be known from the manifest. */

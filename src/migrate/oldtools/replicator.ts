@@ -24,7 +24,7 @@ export const replicator: OldTool = {
   images: REPLICATORS.replicator.image,
   settings: [
     { name: "exclude-namespaces", kind: "text" },
-    { name: "allow-all", kind: "truth" },
+    { name: "allow-all", kind: "truth", widening: "true" },
     { name: "replicate-secrets", kind: "truth" },
   ],
   prefixes: [PREFIX],

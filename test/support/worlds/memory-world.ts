@@ -81,7 +81,14 @@ export class MemoryWorld {
     const run = async (): Promise<number> => {
       const first = await readAgain();
       const options = { ...WISH, tool, cleanup, byList: this.#byList };
-      return performMove({ first, readAgain, options, flags: readKubectlFlags({}, {}), program });
+      return performMove({
+        first,
+        readAgain,
+        options,
+        flags: readKubectlFlags({}, {}),
+        program,
+        notKept: () => [],
+      });
     };
     const code = await Promise.race([run(), died.promise]);
     return { code, ...counts, said };

@@ -41,7 +41,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 export const projection: OldTool = {
   name: "projection",
   images: /(^|\/)projection([:@]|$)/,
-  settings: [{ name: "source-mode", kind: "text" }],
+  settings: [{ name: "source-mode", kind: "text", widening: "permissive" }],
   prefixes: [PROJECTION_PREFIX],
   resources: ["ClusterProjection", "Projection"].map((kind) => ({
     group: "projection.sh",
