@@ -82,7 +82,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   "controller/desired": {
     from: [...RULES("annotations", "model"), "text"],
-    packages: ["node:util"],
+    packages: [],
   },
   "controller/observed": {
     from: [...RULES("annotations", "model", "desired"), "text"],

@@ -50,9 +50,9 @@ test("S12 a pattern made to backtrack for ever is refused or matched at once", a
   assert.ok(stop < LONGEST_STOP_MS, `the event loop stood still for ${stop} ms`);
   const plan = await scene.finish();
   const state = (name: string) => plan.sources.find(({ source }) => source.name === name)?.state;
-  const refused = ["regex", "alternatives", "long", "keys"];
+  const refused = ["regex", "alternatives", "long", "questions", "keys"];
   for (const name of refused) assert.equal(state(name), "refused", name);
-  assert.deepEqual(["stars", "questions"].map(state), ["ok", "ok"]);
+  assert.equal(state("stars"), "ok");
 });
 
 test("S13 an annotation of 200 kB or of 10,000 patterns is understood or refused at once, and told in few words", async (t) => {

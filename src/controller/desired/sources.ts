@@ -14,7 +14,7 @@ import { isRead, sourceRank } from "./namespace-rules.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { alsoAwaited } from "../model/finalizers.ts";
 import { isUnreadable, statusOf, type UnplannedStatus } from "./source-status.ts";
-import type { WithCopyIn, WantedTargets } from "./target-batch.ts";
+import { NOTHING_WANTED, type Wanting } from "./wants.ts";
 import type { TargetNamespace } from "./targets.ts";
 import { type Tally, newTally, unreadableName } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
@@ -35,17 +35,21 @@ export type PlannedSource = {
 
 /** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
 export type Candidate = PlannedSource &
-  WantedTargets & {
+  Wanting & {
     readonly content: Desired;
     readonly to: NamespaceMatch;
     /** The desired copy's. It covers the source's name and UID: a copy that has it is of this source. */
     readonly fingerprint: string;
     readonly paused: boolean;
+    /** The fan-out limit holds its creates back. Known once the targets that it wants are noted. */
+    held: boolean;
   };
 
 /** All that want places of one name. */
-export type CandidateGroup = WithCopyIn<TargetNamespace> & {
+export type CandidateGroup = {
   readonly copyName: string;
+  /** The target in which a copy of this name was judged last. It has no other place of this name. */
+  copyIn: TargetNamespace | undefined;
   /** The only source that wants them, or undefined where several do. */
   only: Candidate | undefined;
   /** The strongest first. */
@@ -217,7 +221,8 @@ export class Sources {
     }
     const { fingerprint } = content.desiredCopy;
     const { paused } = source.rule;
-    const candidate = { ...entry, content, to, fingerprint, paused, wanted: 0 };
+    const row = { wanted: NOTHING_WANTED, wantedTotal: 0, held: false };
+    const candidate = { ...entry, ...row, content, to, fingerprint, paused };
     this.candidates.push(candidate);
     this.#remember(source, { kind: "entry", entry: candidate, candidate });
     this.#join(candidate);
@@ -257,6 +262,16 @@ export class Sources {
   #statusOf(ref: Ref): UnplannedStatus {
     return statusOf(ref, this.#clusterState, this.#settings, this.entryOf(ref));
   }
+}
+
+/** The bytes of all the copies that a source wants. */
+export function fanoutBytes({ content, wantedTotal }: Candidate): number {
+  return wantedTotal * content.desiredCopy.bytes;
+}
+
+/** Whether a source may get a place that it does not hold. */
+export function takesPlaces({ paused, held }: Candidate): boolean {
+  return !paused && !held;
 }
 
 // The order of --source-namespaces, then the older, then namespace/name.

@@ -2,11 +2,10 @@
 // settings of each are read once a sync, because every source meets every target.
 import { because, type Reason } from "../model/reasons.ts";
 import type { Namespace, CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
-import { bitOf, type InBatch } from "./target-batch.ts";
 import { exclusion } from "./namespace-rules.ts";
 import { problemText, type NamespaceMatch, type Accept } from "../annotations/rules.ts";
 
-export type TargetNamespace = InBatch & {
+export type TargetNamespace = {
   readonly name: string;
   readonly namespace: Namespace;
   readonly secrets: ReadonlyMap<string, CachedObject>;
@@ -39,7 +38,6 @@ export function targetsOf(
     accept: withPolicy(namespace.accept, settings.namespacePolicy),
     unreadable: clusterState.unreadableNames?.(namespace.name) ?? ALL_READABLE,
     order,
-    bit: bitOf(order),
   }));
 }
 
@@ -126,12 +124,9 @@ export function covers(match: NamespaceMatch, namespace: Namespace): boolean {
   return uncovered(match, namespace) === undefined;
 }
 
-/** Whether both have identical texts, so that answers for one hold for the other. */
-export function sameMatch(a: NamespaceMatch, b: NamespaceMatch): boolean {
-  if (a === b) return true;
-  return (
-    a.any === b.any && a.globs?.text === b.globs?.text && a.selector?.text === b.selector?.text
-  );
+/** The most steps that `covers` takes for a namespace whose name has so many characters. */
+export function stepsOf({ globs, selector }: NamespaceMatch, length: number): number {
+  return (globs?.steps(length) ?? 0) + (selector?.steps ?? 0) + 1;
 }
 
 /** Whether two namespaces that say this accept the same sources. */

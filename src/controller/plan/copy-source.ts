@@ -9,7 +9,7 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import type { Candidate, PlannedSource, SourceStatus } from "../desired/sources.ts";
-import { isWanted } from "../desired/target-batch.ts";
+import { isWanted } from "../desired/wants.ts";
 import { acceptance, frozenIn, matchOf } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import type { CopyObject, ListState } from "../model/cluster.ts";

@@ -4,7 +4,7 @@
 // first sync found unwanted count too, one for each namespace. What is left are wanted places, whatever is
 // there, so nobody changes it by deleting or blocking a copy.
 import type { RemovalHoldCause } from "../model/verdicts.ts";
-import type { MatchCache } from "../desired/match-cache.ts";
+import type { WantsBefore } from "../desired/wants-before.ts";
 import type { RecentRemovals } from "../state/recent-removals.ts";
 
 const FEWEST_OF_HALF = 3;
@@ -39,7 +39,7 @@ export class EditedSources {
 
   /** Runs once, after all copies are judged. Returns the copies that each edited source had before. */
   settle(
-    matches: MatchCache,
+    wants: WantsBefore,
     recent: RecentRemovals,
     editedFrom: ReadonlyMap<string, number>,
     keyOf: (source: string) => string,
@@ -48,9 +48,9 @@ export class EditedSources {
     for (const [source, edit] of this.#edits) {
       const made = recent.ofSource(keyOf(source));
       const removed = edit.known + edit.foundIn.size + made;
-      const left = this.#left(matches, source) + edit.declined;
+      const left = this.#left(wants, source) + edit.declined;
       const before =
-        editedFrom.get(source) ?? Math.max(matches.countBefore(source), edit.foundIn.size + left);
+        editedFrom.get(source) ?? Math.max(wants.countBefore(source), edit.foundIn.size + left);
       if (edit.known + edit.foundIn.size > 0) next.set(source, before);
       if (left === 0) this.#holds.set(source, "nowhere");
       else if (removed >= FEWEST_OF_HALF && removed * 2 > before) this.#holds.set(source, "half");
@@ -66,14 +66,14 @@ export class EditedSources {
   }
 
   /** Whether an edit took copies from a source that now wants no place. */
-  isEmptied(matches: MatchCache, source: string, wasEmptied: boolean): boolean {
-    if (this.#left(matches, source) > 0) return false;
+  isEmptied(wants: WantsBefore, source: string, wasEmptied: boolean): boolean {
+    if (this.#left(wants, source) > 0) return false;
     const edit = this.#edits.get(source);
     return wasEmptied || (edit !== undefined && edit.known + edit.foundIn.size > 0);
   }
 
-  #left(matches: MatchCache, source: string): number {
-    return matches.count(source) + (this.#kept.get(source) ?? 0);
+  #left(wants: WantsBefore, source: string): number {
+    return wants.count(source) + (this.#kept.get(source) ?? 0);
   }
 
   #of(source: string): Edit {

@@ -19,12 +19,17 @@ import { decideCopy, differsFrom, isOthersCopy, type CopyDecision } from "./copy
 import type { CopyObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding } from "./plan-builder.ts";
-import type { Candidate, PlannedSource, CandidateGroup } from "../desired/sources.ts";
-import { isWanted } from "../desired/target-batch.ts";
+import {
+  takesPlaces,
+  type Candidate,
+  type PlannedSource,
+  type CandidateGroup,
+} from "../desired/sources.ts";
+import { isWanted } from "../desired/wants.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { refText } from "../../text/names.ts";
-import type { CopyPlace, PlanContext } from "./plan-context.ts";
+import { overFanoutLimit, type CopyPlace, type PlanContext } from "./plan-context.ts";
 import { type WriteCause, decisionKeyOf } from "../model/actions.ts";
 
 /** `group`: the sources that want places of the copy's name. */
@@ -113,11 +118,9 @@ function verdictOf(copy: CopyObject, { content }: Candidate) {
 // The order of --source-namespaces decides, not who was first. Within one entry of it the holder keeps
 // the place. While the stronger source cannot take it, the holder is still served.
 function contest(place: CopyPlace, holder: Candidate): void {
-  const { context, copy, target, group } = place;
-  const { held } = context.planBuilder.memory;
+  const { copy, target, group } = place;
   const taker = group.find(
-    (one) =>
-      one.rank < holder.rank && isWanted(one, target) && !one.paused && !held.has(one.source.uid),
+    (one) => one.rank < holder.rank && isWanted(one, target) && takesPlaces(one),
   );
   if (!taker || copy.deleting) {
     reportConflicts(place, holder);
@@ -191,11 +194,16 @@ function planCopy(place: CopyPlace, winner: Candidate, cause: WriteCause): void 
     return;
   }
   const reason = followedBy(why, unalterable(copy, winner));
+  // Where a create would not be made, a crash after the delete would lose the copy.
+  if (winner.held) {
+    const why = followedBy(reason, overFanoutLimit(context.settings, winner));
+    report(place, winner, { verdict: "held", reason: why, differs: true });
+    return;
+  }
   if (target.accept.kind !== "kept") {
     planBuilder.propose(tally, verdict, { kind: "replace", ...write, reason }, target.order);
     return;
   }
-  // A create would not be made there: a crash after the delete would lose the copy.
   const keeps = because("CopyOnlyKept", { namespace: target.name, source: winner.text });
   report(place, winner, { verdict: "frozen", reason: followedBy(reason, keeps), differs: true });
 }
@@ -229,8 +237,7 @@ function handOver(
 ): void {
   const { context, copy, target, group } = place;
   const successors = group.filter((candidate) => isWanted(candidate, target));
-  // A paused one takes no place that it does not hold.
-  const successor = successors.find(({ paused }) => !paused) ?? successors[0];
+  const successor = successors.find(takesPlaces) ?? successors[0];
   if (!successor) {
     context.removals.add({ copy, tally, order: target.order, removalReason, onDelete });
     return;

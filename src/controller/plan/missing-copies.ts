@@ -1,12 +1,13 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
-// empty, or an unmanaged Secret is there. Creates are gathered per source, because the fan-out limit
-// depends on how many places the source has.
+// empty, or an unmanaged Secret is there. Creates are gathered by source, because the sources share the room for
+// them.
 import { because } from "../model/reasons.ts";
 import type { CachedObject } from "../model/cluster.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
-import type { Candidate, CandidateGroup } from "../desired/sources.ts";
+import { takesPlaces, type Candidate, type CandidateGroup } from "../desired/sources.ts";
+import { overFanoutLimit } from "./plan-context.ts";
 import { holderAt } from "./reserved-places.ts";
-import { isWanted } from "../desired/target-batch.ts";
+import { isWanted } from "../desired/wants.ts";
 import {
   adoptionObstacle,
   targetStateWithoutCopy,
@@ -14,7 +15,7 @@ import {
   wantedVerdict,
 } from "./verdict-table.ts";
 import { placeIn, type TargetNamespace } from "../desired/targets.ts";
-import { type SourceReport, unreadableName } from "../model/verdicts.ts";
+import { unreadableName } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { decisionKeyOf, type Action } from "../model/actions.ts";
 
@@ -23,12 +24,10 @@ const CREATES_PER_TURN = 1024;
 // new sources times a thousand namespaces would take half a gigabyte of rows and writes.
 const MOST_CREATES = 10_000;
 const FEWEST_CREATES = 16;
-const HELD_AGAIN_MS = 60_000;
 
 export class MissingCopies {
   readonly #sync: KindSync;
   readonly #creates = new Map<Candidate, TargetNamespace[]>();
-  readonly #held = new Set<Candidate>();
 
   constructor(sync: KindSync) {
     this.#sync = sync;
@@ -43,8 +42,7 @@ export class MissingCopies {
       return false;
     });
     const holder = present ? undefined : this.#holderAt(group.copyName, target, wanting);
-    // A paused one takes no place that it does not hold.
-    const first = wanting.find(({ paused }) => !paused) ?? wanting[0];
+    const first = wanting.find(takesPlaces) ?? wanting[0];
     const winner = holder ?? adopter(wanting, present) ?? first;
     if (!winner) return;
     const code = winner === first ? "OtherSourceFirst" : "PlaceReserved";
@@ -60,15 +58,9 @@ export class MissingCopies {
     target: TargetNamespace,
     wanting: readonly Candidate[],
   ): Candidate | undefined {
-    const { planBuilder } = this.#sync;
-    const holder = holderAt(planBuilder, copyName, target, wanting);
-    const stronger = wanting.find(
-      (one) =>
-        holder &&
-        one.rank < holder.rank &&
-        !one.paused &&
-        !planBuilder.memory.held.has(one.source.uid),
-    );
+    const holder = holderAt(this.#sync.planBuilder, copyName, target, wanting);
+    if (!holder) return undefined;
+    const stronger = wanting.find((one) => one.rank < holder.rank && takesPlaces(one));
     return stronger ? undefined : holder;
   }
 
@@ -102,7 +94,10 @@ export class MissingCopies {
       return;
     }
     if (verdict === "create" || present?.role !== "unmanaged") {
-      this.#vacant(winner, target, place);
+      if (winner.held) {
+        const reason = overFanoutLimit(this.#sync.settings, winner);
+        this.#report(winner, target, { verdict: "held", reason });
+      } else this.#vacant(winner, target, place);
       return;
     }
     const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
@@ -139,7 +134,7 @@ export class MissingCopies {
   }
 
   /**
-   * Proposes or holds the creates. Runs once, after every copy is judged. `creating`: sources of all
+   * Proposes the creates. Runs once, after every copy is judged. `creating`: sources of all
    * kinds, which share the room.
    */
   *settle(creating: number): Generator<undefined, void> {
@@ -147,44 +142,12 @@ export class MissingCopies {
     for (const [winner, targets] of this.#creates) {
       const end = this.#sync.planBuilder.proposals.count + most;
       this.#sync.planBuilder.pendingSince(winner.source);
-      const places = placesOf(winner) + targets.length;
-      const bytes = places * winner.content.desiredCopy.bytes;
-      const held = bytes > this.#sync.settings.fanoutLimitBytes;
-      if (held) this.#held.add(winner);
       for (const [index, target] of targets.entries()) {
         if (index % CREATES_PER_TURN === 0) yield;
-        if (held) this.#hold(winner, target, places, bytes);
-        else if (this.#sync.planBuilder.proposals.count < end) this.#create(winner, target);
+        if (this.#sync.planBuilder.proposals.count < end) this.#create(winner, target);
         else this.#defer(winner, target);
       }
     }
-    this.#remember(new Set([...this.#held].map(({ source }) => source.uid)));
-  }
-
-  // A held source takes no place from others, and who that is is known only now: others get theirs by the
-  // next plan. Two sources can be held in turns, so each asks for a plan once a minute at most.
-  #remember(held: ReadonlySet<string>): void {
-    const { memory, now } = this.#sync.planBuilder;
-    const { heldSince } = memory;
-    for (const [uid, at] of heldSince) if (now - at >= HELD_AGAIN_MS) heldSince.delete(uid);
-    for (const uid of held) {
-      if (memory.held.has(uid) || heldSince.has(uid)) continue;
-      heldSince.set(uid, now);
-      this.#sync.planBuilder.wake(now);
-    }
-    memory.held = held;
-  }
-
-  fanout(candidate: Candidate): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
-    const held = this.#held.has(candidate);
-    const places = placesOf(candidate) + (held ? candidate.tally.held : candidate.tally.create);
-    return { fanoutBytes: places * candidate.content.desiredCopy.bytes, fanoutHeld: held };
-  }
-
-  #hold(candidate: Candidate, target: TargetNamespace, places: number, bytes: number): void {
-    const { fanoutLimitBytes: limit } = this.#sync.settings;
-    const reason = because("FanoutLimit", { places, bytes, limit });
-    this.#report(candidate, target, { verdict: "held", reason });
   }
 
   // Asked for, so that what is remembered of the place is not forgotten.
@@ -208,11 +171,6 @@ export class MissingCopies {
 
 function placeOf({ source }: Candidate, target: TargetNamespace): Ref {
   return placeIn(target, source.rule.copyName);
-}
-
-// The places that a source has already, so that a create beyond them shows the whole size.
-function placesOf({ tally }: Candidate): number {
-  return tally.current + tally.update + tally.replace + tally.adopt;
 }
 
 function adopter(

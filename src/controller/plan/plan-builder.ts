@@ -10,7 +10,7 @@ import type { Action, LiveRead } from "../model/actions.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import type { Sources } from "../desired/sources.ts";
-import { STEPS_PER_TURN } from "../desired/match-cache.ts";
+import { STEPS_PER_TURN } from "../desired/wants.ts";
 import type { Proposals } from "./proposals.ts";
 
 /** The verdict for one place, before it is known whether its write may start now. */

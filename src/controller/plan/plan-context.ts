@@ -2,9 +2,10 @@
 import type { IgnoredObjects } from "./plan-reports.ts";
 import type { Removals } from "./removals.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import type { CopyObject, PullingObject } from "../model/cluster.ts";
-import type { Candidate } from "../desired/sources.ts";
-import { covers, type TargetNamespace } from "../desired/targets.ts";
+import type { CopyObject, PlannerSettings, PullingObject } from "../model/cluster.ts";
+import { because, type Reason } from "../model/reasons.ts";
+import { fanoutBytes, type Candidate } from "../desired/sources.ts";
+import { covers, stepsOf, type TargetNamespace } from "../desired/targets.ts";
 import type { KindSync, PlanBuilder } from "./plan-builder.ts";
 
 export type PlanContext = KindSync & {
@@ -34,9 +35,16 @@ export function consents(
 ): boolean {
   const known = planBuilder.memory.consents.get(object);
   if (known?.rule === rule && known.namespace === namespace) return known.allows;
-  planBuilder.steps +=
-    (rule.globs?.steps(namespace.name.length) ?? 0) + (rule.selector?.steps ?? 0);
+  planBuilder.steps += stepsOf(rule, namespace.name.length);
   const allows = covers(rule, namespace);
   planBuilder.memory.consents.set(object, { rule, namespace, allows });
   return allows;
+}
+
+/** Why the creates of a source are held. */
+export function overFanoutLimit(
+  { fanoutLimitBytes: limit }: PlannerSettings,
+  source: Candidate,
+): Reason {
+  return because("FanoutLimit", { places: source.wantedTotal, bytes: fanoutBytes(source), limit });
 }

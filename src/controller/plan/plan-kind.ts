@@ -10,11 +10,12 @@ import { planPullingObject } from "./pulling-objects.ts";
 import type { Proposals } from "./proposals.ts";
 import {
   Sources,
+  fanoutBytes,
   SOURCES_PER_TURN,
   type Candidate,
   type CandidateGroup,
 } from "../desired/sources.ts";
-import { BATCH, noteCopyIn, hasCopyIn, isWanted } from "../desired/target-batch.ts";
+import { isWanted, noteWants } from "../desired/wants.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
@@ -71,9 +72,15 @@ export class KindPlan {
     for (const object of sources.toBeRead)
       planBuilder.confirm([readForList(clusterState.kind, object)]);
     const targets = targetsOf(clusterState, settings);
+    yield* noteWants(sources.candidates, targets);
     const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
-    const kept = new Set(frozen.map(({ text }) => text));
-    yield* memory.matches.begin(settings, targets, sources.candidates, kept);
+    memory.wants.note(
+      sources.candidates,
+      targets,
+      frozen.map(({ text }) => text),
+    );
+    for (const candidate of sources.candidates)
+      candidate.held = fanoutBytes(candidate) > settings.fanoutLimitBytes;
     return new KindPlan({ planBuilder, settings, sources, clusterState }, ignored, targets);
   }
 
@@ -124,7 +131,7 @@ export class KindPlan {
   }
 
   report(): Generator<undefined, KindReport> {
-    return reportKind(this.planBuilder, this.#context.sources, this.missing);
+    return reportKind(this.planBuilder, this.#context.sources);
   }
 
   list(): ListReport {
@@ -153,8 +160,7 @@ function* planPlaces(
 ): Generator<undefined, void> {
   const { planBuilder } = context;
   const groups = [...context.sources.groups()];
-  for (const [index, target] of targets.entries()) {
-    if (index % BATCH === 0) yield* ask(context, targets, index);
+  for (const target of targets) {
     const { secrets } = target;
     if (secrets.size <= OBJECTS_PER_TURN) planCopies(secrets.values(), target, context);
     else
@@ -181,16 +187,6 @@ function* chunks<T>(all: Iterable<T>): Generator<readonly T[], void> {
   yield chunk;
 }
 
-// Each source is evaluated for a batch of targets at once, while its results are in the processor's cache.
-function ask(
-  { planBuilder, sources }: PlanContext,
-  targets: readonly TargetNamespace[],
-  from: number,
-): Generator<undefined, void> {
-  const batch = targets.slice(from, from + BATCH);
-  return planBuilder.memory.matches.evaluate(sources.candidates, batch, from);
-}
-
 // The loops over pairs are no generators themselves: there each step would allocate its result.
 function planCopies(
   secrets: Iterable<CachedObject>,
@@ -202,7 +198,7 @@ function planCopies(
       context.ignored.add(context.planBuilder.kind, secret, secret.ignored);
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
-    if (group) noteCopyIn(group, target);
+    if (group) group.copyIn = target;
     planExistingCopy(context, secret, target, group);
   }
 }
@@ -223,7 +219,7 @@ function planMissing(
   const end = Math.min(groups.length, from + OBJECTS_PER_TURN);
   for (let at = from; at < end; at++) {
     const group = groups[at];
-    if (!group || hasCopyIn(group, target)) continue; // planCopies had it
+    if (!group || group.copyIn === target) continue; // planCopies had it
     const { only, copyName } = group;
     if (only && !isWanted(only, target)) only.tally.skip++;
     else missing.judge(group, target, target.secrets.get(copyName));

@@ -3,6 +3,7 @@
 import { IGNORED_REASONS, type Ignored, type IgnoredReason } from "../annotations/ignored.ts";
 import { problemText } from "../annotations/rules.ts";
 import {
+  fanoutBytes,
   SOURCES_PER_TURN,
   type Candidate,
   type PlannedSource,
@@ -30,7 +31,6 @@ import {
 } from "../model/verdicts.ts";
 import type { FlagEntry, SharedState } from "../state/planner-state.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../../text/globs.ts";
-import type { MissingCopies } from "./missing-copies.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 
 export type KindReport = {
@@ -44,7 +44,6 @@ export type KindReport = {
 export function* reportKind(
   planBuilder: PlanBuilder,
   sources: Sources,
-  missing: MissingCopies,
 ): Generator<undefined, KindReport> {
   const counts = newTally();
   addTally(counts, planBuilder.withoutSource);
@@ -52,7 +51,7 @@ export function* reportKind(
   for (const [index, entry] of sources.entries.entries()) {
     addTally(counts, entry.tally);
     const candidate = sources.candidateOf(entry.source);
-    if (publishes(entry)) reports.push(reportOf(planBuilder, entry, candidate, missing));
+    if (publishes(entry)) reports.push(reportOf(planBuilder, entry, candidate));
     if (index % SOURCES_PER_TURN === 0) yield;
   }
   const states = statesOf(counts);
@@ -96,7 +95,6 @@ function reportOf(
   { memory, now }: PlanBuilder,
   { source, content, tally }: PlannedSource,
   candidate: Candidate | undefined,
-  missing: MissingCopies,
 ): SourceReport {
   const nowhere = candidate !== undefined && isNowhere(tally);
   const notes = content?.desiredCopy.notes ?? [];
@@ -117,7 +115,8 @@ function reportOf(
     notes: nowhere ? (notes.length > 0 ? [...notes, NOWHERE] : ONLY_NOWHERE) : notes,
     nowhere,
     counts: tally,
-    ...(candidate ? missing.fanout(candidate) : { fanoutBytes: 0, fanoutHeld: false }),
+    fanoutBytes: candidate ? fanoutBytes(candidate) : 0,
+    fanoutHeld: candidate?.held === true,
   };
 }
 

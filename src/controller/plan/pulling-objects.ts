@@ -15,7 +15,7 @@ import { awaited } from "../model/finalizers.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import { STEPS_PER_TURN } from "../desired/match-cache.ts";
+import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { PullResult } from "../state/planner-state.ts";

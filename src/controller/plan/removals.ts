@@ -118,13 +118,13 @@ export class Removals {
 
   /** Whether an edit left the source without any copy. `wasEmptied`: the sync before found it so. */
   isEmptied(source: string, wasEmptied: boolean): boolean {
-    return this.#edited.isEmptied(this.#sync.planBuilder.memory.matches, source, wasEmptied);
+    return this.#edited.isEmptied(this.#sync.planBuilder.memory.wants, source, wasEmptied);
   }
 
   #unwanted(place: Ref, source: Ref): UnwantedPlace {
     const { memory, now } = this.#sync.planBuilder;
     return memory.unwantedPlaces.of(refText(place), () => {
-      return { since: now, wasWanted: memory.matches.wasWanted(refText(source), place) };
+      return { since: now, wasWanted: memory.wants.wasWanted(refText(source), place) };
     });
   }
 
@@ -178,7 +178,7 @@ export class Removals {
   due(): readonly DueRemoval[] {
     const { kind, memory } = this.#sync.planBuilder;
     memory.editedFrom = this.#edited.settle(
-      memory.matches,
+      memory.wants,
       memory.shared.deleteGuard.recent,
       memory.editedFrom,
       (source) => sourceKey(kind, source),

@@ -19,7 +19,7 @@ import type {
   PullingObject,
 } from "../model/cluster.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import { MatchCache } from "../desired/match-cache.ts";
+import { WantsBefore } from "../desired/wants-before.ts";
 import type { GlobList } from "../../text/globs.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
@@ -112,7 +112,7 @@ export class PlannerState {
   readonly pullResults = new KeptWhileUsed<PullResult>();
   /** Decision keys of the last fills. A record of a fill may have been removed since. */
   readonly lastFills = new KeptWhileUsed<string>();
-  readonly matches = new MatchCache();
+  readonly wants = new WantsBefore();
   /** Whether a source consents to what names it, for as long as both objects live. */
   readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
@@ -127,10 +127,6 @@ export class PlannerState {
    * copies then does not follow from a cache that never held their source.
    */
   readonly gone = new RecentTimes(UNNAMED_MS, MOST_GONE);
-  /** UIDs of the sources that the last sync held for their fan-out. */
-  held: ReadonlySet<string> = new Set();
-  /** When each was found so, for a minute (ms, monotonic). */
-  readonly heldSince = new Map<string, number>();
   #fights: Fight[] = [];
 
   constructor(shared: SharedState) {

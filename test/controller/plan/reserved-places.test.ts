@@ -242,3 +242,14 @@ for (const policy of ["opt-in", "opt-out"] as const)
     assert.equal(verdictAt(plan, "own-1/of-0"), "wait");
     assert.match(reasonAt(plan, "own-1/of-0"), /tenant\/stays/);
   });
+
+test("where the fan-out limit holds the creates of a source, it replaces no copy", () => {
+  const made = published();
+  made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
+  made.settings = { ...made.settings, fanoutLimitBytes: 1 };
+  made.now += 5000;
+  const plan = made.pass();
+  assert.equal(verdictAt(plan, PLACE, "trusted/ca"), "held");
+  assert.match(reasonAt(plan, PLACE, "trusted/ca"), /--fanout-limit/);
+  assert.deepEqual(actionsAt(plan, PLACE), []);
+});
