@@ -6,6 +6,7 @@ import { wallOffsetMs, type Clock } from "../kube/time/clock.ts";
 import type { Watched } from "../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 import type { SyncLog } from "../controller/report/sync-log.ts";
+import type { FormerRule } from "../controller/model/former-rule.ts";
 import type { Reachability } from "../kube/rest/reachability.ts";
 import { leaderPageCommand, type OwnPod } from "./leader-page.ts";
 import { outdatedSince, type WatchStatus } from "./freshness.ts";
@@ -21,6 +22,7 @@ export type Observed = {
   readonly controller: Controller;
   readonly sync: Sync;
   readonly syncLog: SyncLog;
+  readonly formerRules: { readonly waiting: () => Iterable<FormerRule> };
   readonly clock: Clock;
   readonly dryRun: boolean;
   /** Names of --only-names that the API server denies. */
@@ -45,6 +47,7 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
       plan: sync.newestPlan,
       convergedMs: syncLog.convergedMs,
       offsetMs,
+      formerRules: observed.formerRules.waiting(),
       dryRun,
       leader: leaderOf(observed),
       watches,

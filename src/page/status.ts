@@ -2,6 +2,7 @@
 // others are grouped by source, verdict and reason. Each list is truncated and has its total, so the answer has
 // the same size at 5 and at 5,000 namespaces. It has names, counts and reasons only, never a Secret's content.
 // The work yields to the event loop.
+import { setImmediate } from "node:timers/promises";
 import { reasonText } from "../controller/model/reasons.ts";
 import { type ClusterState } from "../controller/model/cluster.ts";
 import {
@@ -25,10 +26,13 @@ import { problemText } from "../controller/annotations/rules.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../text/names.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
+import type { FormerRule } from "../controller/model/former-rule.ts";
 
 /** The current state of the controller. Times are milliseconds since the epoch. */
 export type ControllerSnapshot = {
   readonly dryRun: boolean;
+  /** The former rules of sources with copies that await a removal. Absent where nothing runs. */
+  readonly formerRules?: Iterable<FormerRule>;
   /** One for each kind that takes part. */
   readonly clusterStates: readonly ClusterState[];
   readonly plan: Plan | undefined;
@@ -53,7 +57,10 @@ export type Leader = {
   readonly command: string | undefined;
 };
 
-export type Status = Omit<ControllerSnapshot, "clusterStates" | "plan" | "offsetMs"> & {
+export type Status = Omit<
+  ControllerSnapshot,
+  "clusterStates" | "plan" | "offsetMs" | "formerRules"
+> & {
   readonly version: string;
   /** When the plan was made. Undefined without a plan, as on a standby replica. */
   readonly plannedMs: number | undefined;
@@ -68,6 +75,8 @@ export type Status = Omit<ControllerSnapshot, "clusterStates" | "plan" | "offset
   readonly unclear: Truncated<UnclearNamespace>;
   readonly ignored: IgnoredStatus;
   readonly list: ListStatus;
+  /** The last rules under which no copy of these sources awaited a removal: what a way out restores. */
+  readonly formerRules: Truncated<FormerRule>;
   readonly grid: Grid | undefined;
 };
 
@@ -133,6 +142,7 @@ const MOST_GROUPS = 100;
 const MOST_SOURCES = 200;
 const MOST_UNCLEAR = 50;
 const MOST_IGNORED = 50;
+const MOST_RULES = 50;
 
 /** The program's version, and the time of the plan. */
 export type Origin = Pick<Status, "version" | "plannedMs">;
@@ -142,7 +152,7 @@ export async function readStatus(
   origin: Origin,
   filter: Filter,
 ): Promise<Status> {
-  const { clusterStates, plan, offsetMs, ...rest } = snapshot;
+  const { clusterStates, plan, offsetMs, formerRules = [], ...rest } = snapshot;
   const answer = { ...origin, ...rest, kinds: clusterStates.map(({ kind }) => kind) };
   const nothing = { total: 0, shown: [] };
   if (!plan)
@@ -155,6 +165,7 @@ export async function readStatus(
       unclear: nothing,
       ignored: { reasons: [], objects: nothing, flags: [] },
       list: { state: "off", reason: "", entries: 0, refused: nothing, absent: nothing },
+      formerRules: nothing,
       grid: undefined,
     };
   const times = { offsetMs, beganAt: plan.beganAt };
@@ -185,8 +196,23 @@ export async function readStatus(
     unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
     ignored: ignoredOf(plan, filter),
     list: listOf(plan),
+    formerRules: await rulesOf(formerRules, filter),
     grid: await drawGrid(clusterStates, rows, lines, filter),
   };
+}
+
+/** Each looks at every namespace. */
+async function rulesOf(
+  rules: Iterable<FormerRule>,
+  filter: Filter,
+): Promise<Truncated<FormerRule>> {
+  const wanted: FormerRule[] = [];
+  for (const rule of rules) {
+    if (filter.kind !== undefined && rule.kind !== filter.kind) continue;
+    if (rule.source.includes(filter.source)) wanted.push(rule);
+    await setImmediate();
+  }
+  return truncate(wanted, filter.limit ?? MOST_RULES);
 }
 
 function lineOf(

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { Apply } from "../controller/writes/apply.ts";
 import type { Config } from "../controller/settings/config.ts";
 import { Controller } from "../controller/sync/controller.ts";
+import { FormerRules } from "../controller/state/former-rules.ts";
 import { PlannerMemory } from "../controller/state/planner-memory.ts";
 import { rulesOf } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
@@ -36,6 +37,7 @@ export function buildController(
   const onPlan = (): void => statusFeed?.changed();
   const reporting = [syncLog, reporters.reporter, ...(receipts?.hooks ?? [])];
   const clusterStates = caches.kinds.map(({ clusterState }) => clusterState);
+  const formerRules = new FormerRules(clusterStates);
   const sync: Sync = new Sync({
     clusterStates,
     settings,
@@ -44,7 +46,7 @@ export function buildController(
     apply: createApply(settings, parts, { cluster, leadership, memory }),
     concurrency: config.concurrency,
     clock,
-    hooks: [...reporting, parts.observer, { onPlan }],
+    hooks: [...reporting, parts.observer, formerRules, { onPlan }],
     dryRun: config.dryRun,
   });
   const { reachability } = client;
@@ -54,7 +56,16 @@ export function buildController(
     { ...parts, watches, sync, elector, events, reachability, queueMetrics: metrics.queue },
     { resyncMs: config.resyncMs, once: config.once, graceMs },
   );
-  const shown = { clusterStates, controller, sync, syncLog, elector, clock, reachability };
+  const shown = {
+    clusterStates,
+    controller,
+    sync,
+    syncLog,
+    formerRules,
+    elector,
+    clock,
+    reachability,
+  };
   const observed = { ...config, ...caches, ...shown, pod: podOf(config) };
   metrics.observe(observed);
   statusFeed?.observe(controllerSnapshot(observed));

@@ -19,7 +19,7 @@ const RULE = {
 function source(resourceVersion: string, ruleDigest: string, changedBy = "kubectl"): SourceObject {
   const identity = { namespace: "shared", name: "db", uid: "s1", resourceVersion, deleting: false };
   const rest = { createdAt: "", entry: undefined, problems: [], rule: RULE, ignored: undefined };
-  const none = { desiredCopy: undefined, refusedDigest: undefined };
+  const none = { desiredCopy: undefined, refusedDigest: undefined, ruleTexts: undefined };
   return { role: "source", kind: "Secret", ...identity, ...rest, ...none, ruleDigest, changedBy };
 }
 

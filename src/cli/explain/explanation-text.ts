@@ -1,5 +1,6 @@
 // An explanation as text: the rules as a table, with a mark at the deciding rule, and the commands below.
 // Places with the same reason are grouped.
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { listed } from "../../text/listed.ts";
 import { refText } from "../../text/names.ts";
 import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
@@ -178,6 +179,8 @@ function* changeLines(changes: readonly string[]): Generator<string> {
 
 const MOST_WAYS = 8;
 
+const FOR_GOOD = `To remove copies for good: set ${annotationKey("to")}: "!*" on the source, wait until \`secretcast status\` lists no copy of it, then delete the source.`;
+
 /** Commands whole, each on a line of its own. */
 function* wayLines(ways: readonly WaysOut[]): Generator<string> {
   for (const { source, count, keep, remove, note } of ways.slice(0, MOST_WAYS)) {
@@ -188,6 +191,7 @@ function* wayLines(ways: readonly WaysOut[]): Generator<string> {
     for (const command of remove) yield `  ${printable(command)}\n`;
     if (note !== undefined) yield `\nNote: ${printable(note)}\n`;
   }
+  if (ways.length > 0) yield `\n${FOR_GOOD}\n`;
   if (ways.length > MOST_WAYS) yield `\nand ${ways.length - MOST_WAYS} more sources\n`;
 }
 

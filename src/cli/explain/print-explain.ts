@@ -49,6 +49,7 @@ export async function printExplain(args: Args, program: Program): Promise<number
     const explanation = explain(clusterState, planning.settings, live, subject, {
       namespace,
       rights,
+      formerRules: page.kind === "read" ? page.status.formerRules.shown : [],
     });
     const known = printUnknown(read, program);
     const since = sinceMs === undefined ? undefined : await recorded(explanation, sinceMs, context);

@@ -150,13 +150,15 @@ function labelAnswer(
   });
 }
 
+export const ACCEPTS = "the namespace accepts it";
+
 function acceptAnswer(
   source: SourceObject,
   target: TargetNamespace,
   settings: PlannerSettings,
 ): RuleAnswer {
   const want = acceptance(refText(source), target.accept);
-  const rule = "the namespace accepts it";
+  const rule = ACCEPTS;
   const text = acceptText(target, settings);
   if (want === "wanted") return holding(rule, text);
   if (want === "kept" && isHere(source, target))

@@ -8,6 +8,7 @@ import type {
 } from "../../controller/model/cluster.ts";
 import { isNameRead } from "../../controller/annotations/name-scope.ts";
 import { covers } from "../../controller/desired/targets.ts";
+import type { FormerRule } from "../../controller/model/former-rule.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -34,6 +35,8 @@ type ExplainOptions = {
   /** Limits the answer to this namespace. Undefined means every namespace. */
   readonly namespace?: string | undefined;
   readonly rights?: ReaderRights;
+  /** What a running controller remembers. */
+  readonly formerRules?: readonly FormerRule[];
 };
 
 export function explain(
@@ -41,7 +44,7 @@ export function explain(
   settings: PlannerSettings,
   plan: Plan,
   subject: Ref,
-  { namespace, rights = ALL_RIGHTS }: ExplainOptions = {},
+  { namespace, rights = ALL_RIGHTS, formerRules = [] }: ExplainOptions = {},
 ): Explanation {
   const object = clusterState.objectsIn(subject.namespace).get(subject.name);
   const rows = new PlanRows(plan, clusterState.kind);
@@ -65,7 +68,7 @@ export function explain(
     ),
     answers: objectAnswers(subject, object, clusterState, settings, rights),
     places: shown,
-    waysOut: waysOut(clusterState, shown),
+    waysOut: waysOut(clusterState, shown, formerRules),
   };
 }
 

@@ -33,7 +33,12 @@ export function patchList({ namespace, name }: Ref, key: string, text: string): 
 }
 
 /** The source that kubectl creates from a copy: the source's name, without any mark. */
-function templateOf(kind: ObjectKind, source: Ref, changes: AnnotationChanges): string {
+function templateOf(
+  kind: ObjectKind,
+  source: Ref,
+  resourceVersion: string,
+  changes: AnnotationChanges,
+): string {
   const annotations = Object.fromEntries(
     Object.entries(changes).flatMap(([annotation, value]) =>
       value === undefined ? [] : [[annotationKey(annotation as AnnotationName), value]],
@@ -54,7 +59,9 @@ function templateOf(kind: ObjectKind, source: Ref, changes: AnnotationChanges): 
     "{{if .immutable}}immutable: true{{end}}",
     ...fields.map((field) => entries(field.name)),
   ];
-  return lines.map((line) => `${line}{{"\\n"}}`).join("");
+  const text = lines.map((line) => `${line}{{"\\n"}}`).join("");
+  // A copy that was changed after it was compared with the others gives nothing.
+  return `{{if eq .metadata.resourceVersion "${resourceVersion}"}}${text}{{end}}`;
 }
 
 /** State of the namespace of a source that no longer exists. It may have to be created first. */
@@ -64,7 +71,7 @@ export type Home = "there" | "absent" | "terminating";
 export function recreateSource(
   kind: ObjectKind,
   source: Ref,
-  copy: Ref,
+  copy: Ref & { readonly resourceVersion: string },
   changes: AnnotationChanges,
   home: Home,
 ): string {
@@ -74,7 +81,7 @@ export function recreateSource(
     absent: `kubectl create namespace ${namespace} && `,
     terminating: `kubectl wait --for=delete namespace/${namespace} --timeout=10m && kubectl create namespace ${namespace} && `,
   }[home];
-  const template = shellWord(templateOf(kind, source, changes));
+  const template = shellWord(templateOf(kind, source, copy.resourceVersion, changes));
   return `${first}${kubectlOn("get", kind, copy)} -o go-template=${template} | kubectl create -f -`;
 }
 

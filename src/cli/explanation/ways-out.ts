@@ -1,19 +1,20 @@
-// The two ways to settle the removals of one source, as complete commands: to keep the copies, or to remove
-// them now. Only copies with the most common content are kept, so a copy that a tenant forged never becomes
-// the source's content.
-import type {
-  ClusterState,
-  CopyObject,
-  Namespace,
-  SourceObject,
-} from "../../controller/model/cluster.ts";
-import type { RemovalHoldCause } from "../../controller/model/verdicts.ts";
-import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
+// The two ways to settle the removals of one source, as complete commands: to keep the copies, or to remove them now.
+// A way out restores the rule that the controller remembers. Copies are never evidence for which namespaces get the
+// value. They are evidence for the content of a deleted source only if all that its rule covered agree.
+import type { CachedObject, ClusterState, CopyObject } from "../../controller/model/cluster.ts";
 import { entryText } from "../../controller/annotations/list-entry.ts";
-import { type Ref, refText } from "../../text/names.ts";
-import type { NamespaceMatch } from "../../controller/annotations/rules.ts";
+import { parseSource } from "../../controller/annotations/parse.ts";
+import {
+  annotationKey,
+  PREFIX,
+  SOURCE_ANNOTATIONS,
+} from "../../controller/annotations/vocabulary.ts";
 import { covers } from "../../controller/desired/targets.ts";
-import type { PlaceAnswer } from "./answer.ts";
+import { formerRuleOf, type FormerRule } from "../../controller/model/former-rule.ts";
+import { listed } from "../../text/listed.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { PlaceAnswer, RuleAnswer } from "./answer.ts";
+import { ACCEPTS } from "./explain-namespace.ts";
 import {
   annotateAll,
   LONGEST_COMMAND,
@@ -21,13 +22,12 @@ import {
   recreateSource,
   removeNow,
   unnamed,
-  type Home,
   type AnnotationChanges,
+  type Home,
 } from "./removal-commands.ts";
 
 export type WaysOut = {
   readonly source: Ref;
-  readonly hold: RemovalHoldCause | undefined;
   readonly count: number;
   /** Commands to run in this order. When empty, `note` says why. */
   readonly keep: readonly string[];
@@ -36,17 +36,18 @@ export type WaysOut = {
   readonly note: string | undefined;
 };
 
-/** `places`: those of an explanation. */
+/** `places`: those of an explanation. `former`: what a running controller remembers. */
 export function waysOut(
   clusterState: ClusterState,
   places: readonly PlaceAnswer[],
+  former: readonly FormerRule[],
 ): readonly WaysOut[] {
-  const removals = places.filter(awaitsRemoval);
-  const groups = Map.groupBy(removals, ({ source, due, verdict }) => {
-    const removal = removalOf({ due, verdict });
-    return `${refText(source)} ${due.hold} ${removal}`;
+  const groups = Map.groupBy(places.filter(awaitsRemoval), ({ source }) => refText(source));
+  return Array.from(groups.values(), (members) => {
+    const [{ source }] = members as [PlaceAnswer, ...PlaceAnswer[]];
+    const rule = formerRuleOf(former, clusterState.kind, source);
+    return wayOut(clusterState, source, members, rule);
   });
-  return Array.from(groups.values(), (members) => wayOut(clusterState, members));
 }
 
 export function awaitsRemoval({ verdict, pulling, due }: PlaceAnswer): boolean {
@@ -54,179 +55,173 @@ export function awaitsRemoval({ verdict, pulling, due }: PlaceAnswer): boolean {
   return verdict === "delete" || verdict === "release" || due.hold !== undefined;
 }
 
-function removalOf({ verdict, due }: Pick<PlaceAnswer, "verdict" | "due">): "delete" | "release" {
-  return verdict === "release" || due.removal === "release" ? "release" : "delete";
+function isReleased({ verdict, due }: PlaceAnswer): boolean {
+  return verdict === "release" || due.removal === "release";
 }
 
-function wayOut(clusterState: ClusterState, members: readonly PlaceAnswer[]): WaysOut {
-  const [first] = members;
-  const source = first ? first.source : { namespace: "", name: "" };
-  const places = members.map(({ place }) => place);
-  const removal = first ? removalOf(first) : "delete";
-  const rest = unnamed(places.length);
-  const notes = rest > 0 ? [`${rest} more copies are not named: run this again afterwards`] : [];
-  const common = {
+function wayOut(
+  clusterState: ClusterState,
+  source: Ref,
+  members: readonly PlaceAnswer[],
+  rule: FormerRule | undefined,
+): WaysOut {
+  const { kind } = clusterState;
+  const { commands, note } = shortened(keep(clusterState, source, members, rule));
+  const [released, deleted] = [true, false].map((release) =>
+    members.filter((each) => isReleased(each) === release).map(({ place }) => place),
+  );
+  const rest = unnamed(members.length);
+  const notes = [note, rest > 0 ? `${rest} more copies are not named: run this again` : undefined];
+  const text = notes.filter((each) => each !== undefined).join("; ");
+  return {
     source,
-    hold: first?.due.hold,
-    count: places.length,
-    remove: removeNow(clusterState.kind, places, removal),
+    count: members.length,
+    keep: commands,
+    remove: [
+      ...removeNow(kind, deleted ?? [], "delete"),
+      ...removeNow(kind, released ?? [], "release"),
+    ],
+    note: text === "" ? undefined : text,
   };
-  const kept = keep(clusterState, source, members);
-  const note = [kept.note, ...notes].filter((text) => text !== undefined).join("; ");
-  return { ...common, keep: kept.commands, note: note === "" ? undefined : note };
 }
 
 type Kept = { readonly commands: readonly string[]; readonly note?: string | undefined };
 
-function keep(clusterState: ClusterState, source: Ref, members: readonly PlaceAnswer[]): Kept {
-  const all = members.flatMap(({ place }) => copyAt(clusterState, place) ?? []);
-  const copies = ofMost(all);
-  const [copy] = copies;
-  if (!copy) return { commands: [], note: "there is no copy to be kept" };
-  const others = all.length - copies.length;
-  const note = others > 0 ? `${others} copies with other content are not kept` : undefined;
-  const commands = keptBy({ clusterState, source, copies, copy });
-  if (typeof commands === "string") return { commands: [], note: commands };
-  if (commands.some(({ length }) => length > LONGEST_COMMAND))
-    return { commands: [], note: `${copies.length} namespaces are too many for one command` };
-  return commands.length > 0 ? { commands, note } : byNamespaces(members, note);
+function note(text: string): Kept {
+  return { commands: [], note: text };
 }
 
-function copyAt(clusterState: ClusterState, { namespace, name }: Ref): CopyObject | undefined {
-  const object = clusterState.objectsIn(namespace).get(name);
-  return object?.role === "copy" ? object : undefined;
+function shortened(kept: Kept): Kept {
+  if (kept.commands.every(({ length }) => length <= LONGEST_COMMAND)) return kept;
+  return note("the command that keeps them is too long to be typed");
 }
 
-/** The copies with the most common content, sorted by namespace. */
-function ofMost(copies: readonly CopyObject[]): readonly CopyObject[] {
-  const groups = [
-    ...Map.groupBy(
-      copies,
-      ({ template: { type, dataDigest } }) => `${type} ${dataDigest}`,
-    ).values(),
-  ];
-  const [most = []] = groups.toSorted((a, b) => b.length - a.length);
-  return most.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
-}
-
-type Question = {
-  readonly clusterState: ClusterState;
-  readonly source: Ref;
-  readonly copies: readonly CopyObject[];
-  readonly copy: CopyObject;
-};
-
-/**
- * Commands after which the source wants the places again, or a text why none exist. An empty list means
- * that it wants them already.
- */
-function keptBy(question: Question): readonly string[] | string {
-  const { clusterState, source, copy } = question;
-  const { list } = clusterState;
-  const object = clusterState.objectsIn(source.namespace).get(source.name);
-  const exists =
-    object !== undefined && (object.role === "source" || object.uid === copy.template.sourceUid);
-  if (object !== undefined && !exists)
-    return `another ${clusterState.kind} is called ${refText(source)}: delete it first, then run this again`;
-  const entry = copy.template.entry !== undefined && list?.state === "read" ? list : undefined;
-  const known = entry?.of(source);
-  const listed =
-    entry && copy.template.entry !== undefined && (known ?? { key: copy.template.entry, text: "" });
-  // An entry overrides the object's own annotations.
-  const decides = listed === undefined || known !== undefined;
-  const rule = object?.role === "source" && decides ? object : undefined;
-  // An entry for an object that does not exist is not known to be wrong.
-  const changes = exists || known === undefined ? annotationsFor(question, rule) : {};
-  if (changes === undefined) return [];
-  const commands: string[] = [];
-  if (!exists) {
-    const home = homeOf(clusterState.namespaces.get(source.namespace));
-    const own = listed ? {} : changes;
-    commands.push(recreateSource(clusterState.kind, source, copy, own, home));
-  }
-  if (listed) {
-    const free = known !== undefined || entry.get(listed.key) === undefined;
-    const key = free ? listed.key : `${source.namespace}.${source.name}`.slice(0, LONGEST_KEY);
-    const { kind } = clusterState;
-    const text = entryText({ kind, ...bare(source) }, changes, free ? listed.text : "");
-    if (Object.keys(changes).length > 0 && text !== undefined)
-      commands.push(patchList(entry.ref, key, text));
-  } else if (exists) commands.push(annotateAll(clusterState.kind, source, changes));
-  return commands;
-}
-
-const LONGEST_KEY = 253;
-
-function bare({ namespace, name }: Ref): Ref {
-  return { namespace, name };
-}
-
-function homeOf(namespace: Namespace | undefined): Home {
-  if (!namespace) return "absent";
-  return namespace.terminating ? "terminating" : "there";
-}
-
-/** Undefined when it already wants all of them and another rule is the cause. */
-function annotationsFor(
-  { clusterState, source, copies, copy }: Question,
-  rule: SourceObject | undefined,
-) {
-  const names = copies.map(({ namespace }) => namespace);
-  const to = rule?.rule.to;
-  const copyName = rule?.rule.copyName ?? source.name;
-  const renamed = copyName === copy.name ? {} : nameAnnotation(source, copy.name);
-  const unwanted = to === undefined || !names.every((name) => isCovered(clusterState, to, name));
-  const wanted = unwanted ? namesAnnotations(clusterState, to, names) : {};
-  const keeps =
-    rule === undefined && copy.template.onDelete === "keep" ? { "on-delete": "keep" } : {};
-  const changes: AnnotationChanges = { ...wanted, ...renamed, ...keeps };
-  return Object.keys(changes).length > 0 ? changes : undefined;
-}
-
-function nameAnnotation(source: Ref, name: string): AnnotationChanges {
-  return { name: name === source.name ? undefined : name };
-}
-
-function isCovered(clusterState: ClusterState, match: NamespaceMatch, name: string): boolean {
-  const namespace = clusterState.namespaces.get(name);
-  return namespace !== undefined && covers(match, namespace);
-}
-
-/**
- * `to` with these names added. Where that cannot match them all, a list of names: these and all that `to`
- * matches now.
- */
-function namesAnnotations(
+function keep(
   clusterState: ClusterState,
-  to: NamespaceMatch | undefined,
-  names: readonly string[],
-): AnnotationChanges {
-  if (to === undefined) return { to: names.join() };
-  const { globs, selector } = to;
-  if (selector === undefined && globs !== undefined) {
-    const longer = `${globs.text},${names.join()}`;
-    const list = parseGlobList(longer, NAMESPACE_GLOBS);
-    if (list.ok && names.every((name) => list.value.matches(name))) return { to: longer };
-  }
-  const now = [...clusterState.namespaces.values()].filter((namespace) => covers(to, namespace));
-  const all = new Set([...now.map(({ name }) => name), ...names]);
-  return {
-    to: [...all].toSorted().join(),
-    ...(selector && { "to-selector": undefined }),
-    ...(to.any && { match: undefined }),
-  };
+  source: Ref,
+  members: readonly PlaceAnswer[],
+  rule: FormerRule | undefined,
+): Kept {
+  const refusing = members.filter(({ answers }) => firstNo(answers)?.rule === ACCEPTS);
+  if (refusing.length === members.length) return acceptAgain(refusing);
+  const { kind } = clusterState;
+  const text = refText(source);
+  const object = clusterState.objectsIn(source.namespace).get(source.name);
+  if (!rule)
+    return note(
+      `which rule ${text} had before is not known: no controller that saw it was asked, so no command keeps the copies`,
+    );
+  if (rule.texts === undefined || (rule.entry && rule.entry.text === undefined))
+    return note(`the former rule of ${text} is longer than what a controller remembers`);
+  if (!object) return recreated(clusterState, source, { ...rule, texts: rule.texts });
+  if (!rule.uids.includes(object.uid) && object.role !== "source")
+    return note(`the ${kind} ${text} that is there now was never the source of these copies`);
+  if (object.role !== "source" && object.role !== "unmanaged")
+    return note(`${text} is itself a copy or a pulling ${kind} now`);
+  if (rule.entry) return restoredEntry(clusterState, source, rule);
+  if (object.role === "source" && object.entry)
+    return note(`the entry ${object.entry.key} of the source list decides about ${text} now`);
+  const changes = differences(rule.texts, object);
+  if (Object.keys(changes).length > 0) return { commands: [annotateAll(kind, source, changes)] };
+  const places = members.filter(({ answers }) => firstNo(answers)?.rule !== ACCEPTS);
+  const where = listed(
+    places.map(({ place }) => refText(place)),
+    MOST_NAMED,
+  );
+  return note(
+    `the rule of ${text} is what it was, and does not cover ${where}: if the labels of a namespace were changed, put them back`,
+  );
+}
+
+function firstNo(answers: readonly RuleAnswer[]): RuleAnswer | undefined {
+  return answers.find(({ holds }) => !holds);
 }
 
 const MOST_NAMESPACES = 8;
 
-/** The source wants the places already. The commands change their namespaces. */
-function byNamespaces(members: readonly PlaceAnswer[], note: string | undefined): Kept {
-  const changes = members.flatMap(
-    ({ answers }) => answers.find(({ holds }) => !holds)?.change ?? [],
-  );
-  const commands = [...new Set(changes)];
+/** The source wants these places. Their namespaces do not accept it. */
+function acceptAgain(members: readonly PlaceAnswer[]): Kept {
+  const commands = [...new Set(members.flatMap(({ answers }) => firstNo(answers)?.change ?? []))];
   const rest = commands.length - MOST_NAMESPACES;
-  const more = rest > 0 ? `${rest} more namespaces are not named` : undefined;
-  const notes = [note, more].filter((text) => text !== undefined).join("; ");
-  return { commands: commands.slice(0, MOST_NAMESPACES), note: notes === "" ? undefined : notes };
+  return {
+    commands: commands.slice(0, MOST_NAMESPACES),
+    note: rest > 0 ? `${rest} more namespaces are not named` : undefined,
+  };
+}
+
+/** What makes the annotations of the object those of the rule. */
+function differences(texts: FormerRule["texts"], object: CachedObject): AnnotationChanges {
+  const now = (object.role === "source" ? object.ruleTexts : undefined) ?? {};
+  const changed = SOURCE_ANNOTATIONS.filter((name) => texts?.[name] !== now[name]);
+  return Object.fromEntries(changed.map((name) => [name, texts?.[name]]));
+}
+
+function restoredEntry(clusterState: ClusterState, source: Ref, { entry }: FormerRule): Kept {
+  const { list, kind } = clusterState;
+  if (!entry || list?.state !== "read" || refText(list.ref) !== entry.list)
+    return note("the source list that had its entry cannot be read");
+  const known = list.of(source);
+  if (known?.text === entry.text) return note("its entry of the source list is what it was");
+  const isFree = list.get(entry.key) === undefined;
+  const key = known?.key ?? (isFree ? entry.key : `${source.namespace}.${source.name}`);
+  const { namespace, name } = source;
+  const text = entryText({ kind, namespace, name }, {}, entry.text);
+  if (text === undefined) return note("the former text of its entry is not valid");
+  return { commands: [patchList(list.ref, key.slice(0, LONGEST_KEY), text)] };
+}
+
+const LONGEST_KEY = 253;
+
+type KnownRule = FormerRule & { readonly texts: NonNullable<FormerRule["texts"]> };
+
+/** The source from a copy, and its entry. */
+function recreated(clusterState: ClusterState, source: Ref, rule: KnownRule): Kept {
+  const text = refText(source);
+  const votes = votingCopies(clusterState, source, rule);
+  const contents = [
+    ...Map.groupBy(votes, ({ template }) => `${template.type} ${template.dataDigest}`).values(),
+  ];
+  const where = contents.map((copies) => listed(copies.map(refText), MOST_NAMED)).join(" | ");
+  const [copy] = votes;
+  if (!copy) return note(`no copy of ${text} is left at a place that its rule covered`);
+  if (rule.filtered)
+    return note(`with ${annotationKey("keys")}, no copy has the whole content of ${text}`);
+  if (contents.length > 1)
+    return note(`the copies of ${text} have ${contents.length} contents: ${where}`);
+  if (rule.altered.total > 0)
+    return note(`copies do not hold what ${text} held: ${listed(rule.altered.shown, MOST_NAMED)}`);
+  const home = homeOf(clusterState, source.namespace);
+  const own = rule.entry ? {} : rule.texts;
+  const again = recreateSource(clusterState.kind, source, copy, own, home);
+  const { list } = clusterState;
+  if (!rule.entry || (list?.state === "read" && list.of(source))) return { commands: [again] };
+  const entry = restoredEntry(clusterState, source, rule);
+  return entry.commands.length > 0 ? { commands: [again, ...entry.commands] } : entry;
+}
+
+const MOST_NAMED = 3;
+
+/** One for each namespace: at the source's copy name, where its rule covered it, with a UID that it had. */
+function votingCopies(
+  clusterState: ClusterState,
+  source: Ref,
+  { texts, uids, copyName }: KnownRule,
+): readonly CopyObject[] {
+  const annotations = Object.entries(texts).map(([name, text]) => [`${PREFIX}${name}`, text]);
+  const { to } = parseSource(Object.fromEntries(annotations), source.name).rule;
+  return [...clusterState.namespaces.values()]
+    .filter((namespace) => to !== undefined && covers(to, namespace))
+    .flatMap(({ name }) => clusterState.objectsIn(name).get(copyName) ?? [])
+    .filter((object): object is CopyObject => object.role === "copy" && !object.deleting)
+    .filter(
+      ({ template }) =>
+        refText(template.source) === refText(source) && uids.includes(template.sourceUid),
+    )
+    .toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
+}
+
+function homeOf({ namespaces }: ClusterState, name: string): Home {
+  const namespace = namespaces.get(name);
+  if (!namespace) return "absent";
+  return namespace.terminating ? "terminating" : "there";
 }

@@ -223,8 +223,9 @@ function readJson(text: string): Status | undefined {
     return undefined;
   }
   if (!isRecord(status)) return undefined;
-  const { sources, groups, version } = status;
+  const { sources, groups, formerRules, version } = status;
   const isList = (value: unknown): boolean => isRecord(value) && Array.isArray(value["shown"]);
-  const known = typeof version === "string" && isList(sources) && isList(groups);
+  const known =
+    typeof version === "string" && isList(sources) && isList(groups) && isList(formerRules);
   return known ? (status as unknown as Status) : undefined;
 }

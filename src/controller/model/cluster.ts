@@ -10,6 +10,7 @@ import type { SecretData } from "./secret-data.ts";
 import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
 import type { Ignored } from "../annotations/ignored.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
+import type { AnnotationName } from "../annotations/vocabulary.ts";
 import type { Ref } from "../../text/names.ts";
 /** What is known of the copies of one version of a source. Their content is a SourcePayload. */
 export type DesiredCopy = {
@@ -53,6 +54,9 @@ export type ValueTime = {
   readonly manager: string | undefined;
 };
 
+/** The annotations of a source as they are written, by their name without the prefix. */
+export type RuleTexts = Readonly<Partial<Record<AnnotationName, string>>>;
+
 /** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
 export type SourceObject = Identity & {
   readonly role: "source";
@@ -67,6 +71,8 @@ export type SourceObject = Identity & {
   readonly rule: Rule;
   /** Over the texts of all its annotations that make the rule, or "" where an entry makes it. */
   readonly ruleDigest: string;
+  /** Those texts, without the prefix. Undefined where an entry makes the rule, or where they are too long. */
+  readonly ruleTexts: RuleTexts | undefined;
   /** It carries annotations that ask for nothing. */
   readonly ignored: Ignored | undefined;
   /** undefined where refused. */

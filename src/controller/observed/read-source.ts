@@ -10,7 +10,8 @@ import { annotationKey, SOURCE_ANNOTATIONS } from "../annotations/vocabulary.ts"
 import { metadataExcess } from "../desired/copied-metadata.ts";
 import { desiredCopyOf } from "../desired/copy.ts";
 import { copyableKeys } from "../desired/namespace-rules.ts";
-import type { SourceObject } from "../model/cluster.ts";
+import type { RuleTexts, SourceObject } from "../model/cluster.ts";
+import { LONGEST_RULE } from "../model/former-rule.ts";
 import { digestData, type Digest } from "../model/secret-data.ts";
 import type { ReadContext, ReadingObject } from "./read-context.ts";
 import { copyNameRefusals, refusals, dataExcess } from "./refusals.ts";
@@ -39,6 +40,7 @@ export function readSource(
     entry,
     rule: text.rule,
     ruleDigest,
+    ruleTexts: entry ? undefined : ruleTextsOf(reading),
     ignored,
     ...(context.withValueTimes && { valueTime: reading.valueTime() }),
   };
@@ -82,6 +84,15 @@ const ABSENT = "\u0000";
 function digestOfRule({ annotations }: ReadingObject, { digest, intern }: ReadContext): string {
   const texts = SOURCE_ANNOTATIONS.map((name) => annotations[annotationKey(name)] ?? ABSENT);
   return intern(digest(texts));
+}
+
+function ruleTextsOf({ annotations }: ReadingObject): RuleTexts | undefined {
+  const texts = SOURCE_ANNOTATIONS.flatMap((name) => {
+    const text = annotations[annotationKey(name)];
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  const length = texts.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  return length > LONGEST_RULE ? undefined : Object.fromEntries(texts);
 }
 
 /** The digest of what a source gives its copies, or undefined where it can give nothing. */

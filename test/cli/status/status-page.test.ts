@@ -1,128 +1,20 @@
 // `secretcast status` where a controller runs in a pod: its page is read through a port-forward, and
 // where that cannot be done the status is planned, and says why.
 import assert from "node:assert/strict";
-import { createServer, request as httpRequest } from "node:http";
-import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer, type Socket } from "node:net";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { readConfig } from "../../../src/controller/settings/config.ts";
-import { runController } from "../../../src/run/run.ts";
-import { createLog } from "../../../src/controller/report/log.ts";
-import { bridge } from "../../support/api-server/pod-socket.ts";
-import { kubeConfigFor, kubeConfigText } from "../../support/kube/kubeconfig-text.ts";
+import {
+  DEPLOYMENTS,
+  installedFront,
+  pageOf,
+  POD,
+  PODS,
+  type Front,
+} from "../../support/scenes/installed-front.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene, type Scene } from "../../support/scenes/scene.ts";
 import { eventually } from "../../support/time/eventually.ts";
-import { folderOf } from "../../support/programs/folder.ts";
-
-const POD = "secretcast-5d8f7c9b6-x2k4p";
-const DEPLOYMENTS = "/apis/apps/v1/deployments";
-const PODS = "/api/v1/namespaces/secretcast/pods";
-
-type Front = {
-  readonly kubeconfig: string;
-  /** Answers before the API server does; by path. */
-  readonly answers: Map<string, { readonly status: number; readonly body: unknown }>;
-  allowed: boolean;
-  /** What the pod's port is here; undefined: the kubelet does not answer. */
-  page: number | undefined;
-};
-
-/** The scene's API server, with a Deployment and a pod before it. */
-async function front(t: TestContext, scene: Scene): Promise<Front> {
-  const folder = folderOf(t);
-  const args = [
-    "run",
-    "--leader-elect",
-    `--source-namespaces=${scene.source}`,
-    "--delete-grace=1s",
-  ];
-  const labels = { "app.kubernetes.io/name": "secretcast" };
-  const deployment = {
-    metadata: { namespace: "secretcast", name: "secretcast", labels },
-    spec: { template: { spec: { containers: [{ name: "secretcast", args }] } } },
-  };
-  const pod = {
-    metadata: { namespace: "secretcast", name: POD, labels },
-    status: { phase: "Running" },
-  };
-  const made: Front = {
-    kubeconfig: join(folder, "kubeconfig"),
-    answers: new Map([
-      [DEPLOYMENTS, { status: 200, body: { kind: "DeploymentList", items: [deployment] } }],
-      [PODS, { status: 200, body: { kind: "PodList", items: [pod] } }],
-    ]),
-    allowed: true,
-    page: undefined,
-  };
-  const upstream = new URL(scene.sandbox?.url ?? "");
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "/", upstream);
-    const known = made.answers.get(pathname);
-    const review = pathname.endsWith("/selfsubjectaccessreviews");
-    if (known || review) {
-      const { status, body } = known ?? {
-        status: 201,
-        body: { status: { allowed: made.allowed } },
-      };
-      response.writeHead(status, { "content-type": "application/json" });
-      response.end(JSON.stringify(body));
-      return;
-    }
-    const { method, headers, url } = request;
-    const on = httpRequest(
-      new URL(url ?? "/", upstream),
-      { method: method ?? "GET", headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      },
-    );
-    request.pipe(on);
-  });
-  server.on("upgrade", (request, socket) => {
-    const { page } = made;
-    const there = (request.url ?? "").startsWith(`${PODS}/${POD}/portforward?ports=8081`);
-    if (page !== undefined && there) bridge(request, socket, page);
-    else socket.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const user = scene.access.user.token ?? "";
-  writeFileSync(
-    made.kubeconfig,
-    kubeConfigText(kubeConfigFor(`http://127.0.0.1:${port}`, { token: user })),
-  );
-  return made;
-}
-
-/** A controller with its page; answers with the page's port. */
-async function running(t: TestContext, scene: Scene): Promise<number> {
-  const config = readConfig(scene.flags(), {
-    env: {},
-    clusterNamespace: undefined,
-    terminal: false,
-  });
-  const stop = new AbortController();
-  let url = "";
-  const log = createLog(config, { write: () => true });
-  const program = { signal: stop.signal, version: "9.9.9" };
-  const ended = runController(config, scene.access, program, log, {
-    onServing: (at) => (url = at),
-  });
-  t.after(async () => {
-    stop.abort();
-    await ended;
-  });
-  await eventually("it serves its page", () => url !== "");
-  return Number(new URL(url).port);
-}
 
 async function opened(
   t: TestContext,
@@ -140,8 +32,8 @@ async function opened(
     data: { k: "v" },
   });
   await scene.unmanaged(b, "taken");
-  const made = await front(t, scene);
-  made.page = await running(t, scene);
+  const made = await installedFront(t, scene);
+  made.page = (await pageOf(t, scene)).port;
   await scene.holds(a, "taken", { k: "v" });
   await scene.holds(b, "fine", { k: "v" });
   const status = (...more: string[]): Promise<Said> =>

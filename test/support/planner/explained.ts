@@ -1,7 +1,9 @@
 // Clusters in which something is to be explained, and the explanation in lines.
 import { explain, type Explanation } from "../../../src/cli/explanation/explain.ts";
 import { refText } from "../../../src/text/names.ts";
-import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
+import type { FormerRule } from "../../../src/controller/model/former-rule.ts";
+import { FormerRules } from "../../../src/controller/state/former-rules.ts";
+import type { ClusterState, PlannerSettings } from "../../../src/controller/model/cluster.ts";
 import { Cluster, globs } from "./planner-cluster.ts";
 import type { Given, Texts } from "./raw-cluster.ts";
 
@@ -14,10 +16,38 @@ export function cluster(annotations: Texts): Cluster {
   return made;
 }
 
-export function ask(made: Cluster, name: string, namespace?: string): Explanation {
+export function ask(
+  made: Cluster,
+  name: string,
+  namespace?: string,
+  formerRules: readonly FormerRule[] = [],
+): Explanation {
   const [inNamespace = "", own = ""] = name.split("/");
   const subject = { namespace: inNamespace, name: own };
-  return explain(made.world(), made.settings, made.plan(), subject, { namespace });
+  const options = { namespace, formerRules };
+  return explain(made.world(), made.settings, made.plan(), subject, options);
+}
+
+/** What a controller remembers that has planned this cluster. Each call is a sync. */
+export function controllerOf(made: Cluster): () => readonly FormerRule[] {
+  const live: ClusterState = {
+    kind: made.kind,
+    get namespaces() {
+      return made.world().namespaces;
+    },
+    objectsIn: (namespace) => made.world().objectsIn(namespace),
+    get sources() {
+      return made.world().sources;
+    },
+    pulls: [],
+    pullableDigestOf: () => undefined,
+  };
+  const remembered = new FormerRules([live]);
+  return () => {
+    remembered.onSync();
+    for (const _ of remembered.onPlan(made.plan(), { settled: true }));
+    return [...remembered.waiting()];
+  };
 }
 
 /** `VERDICT RULE: ANSWER`, and `$ CHANGE` where there is one. */
