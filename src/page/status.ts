@@ -9,7 +9,6 @@ import {
   type MetricState,
   type Plan,
   type SourceReport,
-  placeStates,
   statesOf,
 } from "../controller/model/verdicts.ts";
 import { isSourceState, SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
@@ -189,7 +188,7 @@ export async function readStatus(
       refused: inState("refused").length,
       nowhere: inState("nowhere").length,
       deletesHeld: plan.deletesHeld,
-      states: placeStates(plan),
+      states: plan.states,
     },
     groups: truncate(await groupRows(rows, times, filter.limit), filter.limit ?? MOST_GROUPS),
     sources: truncate(lines, filter.limit ?? MOST_SOURCES),

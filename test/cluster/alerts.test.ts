@@ -253,6 +253,16 @@ fires({
   },
 });
 
+let lostLines = 0;
+fires({
+  name: "each minute a line is lost",
+  fires: ["SecretcastLogLinesLost"],
+  pod: { lostLines: () => lostLines },
+  begin: (watched) => {
+    watched.each = () => void lostLines++;
+  },
+});
+
 fires({
   name: "thirty sources change each minute, and the cache has room for none",
   fires: ["SecretcastDataCacheThrashing"],

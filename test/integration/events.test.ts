@@ -104,13 +104,13 @@ secretsOnly(
     const running = scene.start();
     for (const name of Object.keys(forged)) {
       const notes = await eventually(`the owner of of-${name} is told`, async () => {
-        const found = await eventNotes(scene, tenant, `of-${name}`, "Conflict");
+        const found = await eventNotes(scene, tenant, `of-${name}`, "Refused");
         return found.length > 0 && found;
       });
       assert.deepEqual(notes, [
         `there is no source ${vault}/${name}, or it does not allow this namespace`,
       ]);
-      for (const reason of ["Refused", "Failed", "Ignored"])
+      for (const reason of ["Conflict", "Failed", "Ignored"])
         assert.deepEqual(await eventNotes(scene, tenant, `of-${name}`, reason), []);
     }
     const row = rowAt(running.settled(), `${tenant}/of-payroll`);

@@ -118,8 +118,8 @@ export type Row = {
 
 /** A reason that follows from the pulling object and its namespace alone, so its owner may read it. */
 export type OwnerNotice = {
-  /** `refused`: the owner must correct the object itself. */
-  readonly kind: "refused" | "notFilled";
+  /** `refused`: nothing can be filled. `taken`: content of the owner has the place of an entry. */
+  readonly kind: "refused" | "taken";
   readonly reason: Reason;
 };
 
@@ -204,7 +204,7 @@ export type IgnoredReport = {
   readonly flags: readonly string[];
 };
 
-/** What a plan counts of one kind. Each place counts once. */
+/** What a plan counts of one kind. A source that lost a place to another one has its conflict there. */
 export type KindStates = {
   readonly kind: ObjectKind;
   readonly states: Readonly<Record<MetricState, number>>;
@@ -219,7 +219,6 @@ export type Plan = {
   readonly rows: readonly Row[];
   readonly sources: readonly SourceReport[];
   readonly kinds: readonly KindStates[];
-  /** Counts each source with each of its places: a source that lost a place has its conflict there. */
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
   /** When the first sync of this process began (ms, monotonic): what has been so since then was so before. */
@@ -258,11 +257,4 @@ export function statesOf(tally: Readonly<Tally>): Record<MetricState, number> {
     if (state !== undefined) states[state] += tally[verdict];
   }
   return states;
-}
-
-/** The places of all kinds together, each place once. */
-export function placeStates({ kinds }: Pick<Plan, "kinds">): Record<MetricState, number> {
-  const sum = zeros(METRIC_STATES);
-  for (const { states } of kinds) for (const state of METRIC_STATES) sum[state] += states[state];
-  return sum;
 }

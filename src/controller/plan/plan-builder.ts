@@ -43,8 +43,6 @@ export class PlanBuilder {
   /** Steps of 10 ns at most that were taken beside the pairs, since the last yield. */
   steps = 0;
   deletesHeld = 0;
-  /** Conflicts at places that count with the verdict of the source that has them. */
-  lost = 0;
   nextAt: number | undefined;
   /** Those of all kinds. */
   readonly proposals: Proposals;
@@ -92,7 +90,6 @@ export class PlanBuilder {
     const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
     const { hold, removal, entry, lost } = finding;
     const winner = finding.winner && bare(finding.winner);
-    if (winner) this.lost++;
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
     if (!pulling && isPending(verdict) && !this.proposals.takesRow()) return;

@@ -54,11 +54,8 @@ export function* reportKind(
     if (publishes(entry)) reports.push(reportOf(planBuilder, entry, candidate));
     if (index % SOURCES_PER_TURN === 0) yield;
   }
-  const states = statesOf(counts);
-  // A place counts once: with the verdict of the source that has it.
-  states.conflict -= planBuilder.lost;
   const { kind, others } = planBuilder;
-  return { kind, counts, states, others, sources: reports };
+  return { kind, counts, states: statesOf(counts), others, sources: reports };
 }
 
 /** Namespaces whose annotations cannot be understood: the same for every kind. */

@@ -48,7 +48,7 @@ export function planPullingObject(
     note(place, "frozen", unreadableName(pull.name));
   } else if (pull.deleting) note(place, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
-    const notice = { kind: "notFilled", reason: target.excluded } as const;
+    const notice = { kind: "refused", reason: target.excluded } as const;
     noteForOwner(place, isFilled(pull) ? "frozen" : "conflict", notice);
   } else planByList(place);
 }
@@ -173,7 +173,7 @@ function fillFrom(place: PullPlace, content: Desired): void {
   const result = memory.pullResults.get(refText(at));
   const known = result && isOf(result, pull, decisionKey) ? result : undefined;
   if (known?.conflict !== undefined) {
-    noteForOwner(place, "conflict", { kind: "notFilled", reason: known.conflict });
+    noteForOwner(place, "conflict", { kind: "taken", reason: known.conflict });
     return;
   }
   if (known || isCurrent(place, content)) {

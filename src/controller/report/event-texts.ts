@@ -185,7 +185,7 @@ export function pullWarning(place: Place): PullWarning {
   const none = noSource(source);
   if (verdict === "held")
     return { reason: "DeletesHeld", note: `its entries stay for now: ${reasonText(none)}` };
-  const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
+  const reason = forOwner?.kind === "taken" ? "Conflict" : "Refused";
   return { reason, note: reasonText(forOwner?.reason ?? none) };
 }
 

@@ -54,7 +54,7 @@ test("a pulling Secret's Events are on itself, and on no source", () => {
   cluster.secret("team-1/mine", { from: "shared/tls" });
   assert.deepEqual(tell(cluster).settle(), [
     "team-0/mine Normal Copied: filled from shared/tls",
-    "team-1/mine Warning Conflict: there is no source shared/tls, or it does not allow this namespace",
+    "team-1/mine Warning Refused: there is no source shared/tls, or it does not allow this namespace",
   ]);
 });
 
@@ -218,7 +218,7 @@ test("a pulling Secret that is emptied is told so, in the words that hold whethe
   const no = "there is no source shared/tls, or it does not allow this namespace";
   assert.deepEqual(settle().toSorted(), [
     `team-0/mine Normal Removed: removed the pulled keys: ${no}`,
-    `team-0/mine Warning Conflict: ${no}`,
+    `team-0/mine Warning Refused: ${no}`,
   ]);
 });
 

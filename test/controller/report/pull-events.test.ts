@@ -66,7 +66,7 @@ for (const [what, make] of Object.entries(SECRETS))
     const one = `there is no source ${from}, or it does not allow this namespace`;
     assert.deepEqual(
       lines.filter((line) => line.startsWith("tenant/") && !line.includes(" Normal Removed: ")),
-      [`tenant/mine Warning Conflict: ${one}`],
+      [`tenant/mine Warning Refused: ${one}`],
     );
     for (const line of lines.filter((each) => each.includes(" Normal Removed: ")))
       assert.ok(line.endsWith(`: ${one}`), line);
@@ -79,7 +79,7 @@ test("an administrator's row of a frozen pulling Secret keeps the true reason (B
   assert.match(whyOf(row), /source shared\/vault is refused: invalid secretcast.io\/keys/);
 });
 
-test("a frozen pulling Secret whose source alone is refused is not Refused itself (H7)", () => {
+test("a frozen pulling Secret whose source is refused has the one reason", () => {
   const cluster = new Cluster().withNamespaces("shared", "team-0");
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls" });
@@ -89,7 +89,7 @@ test("a frozen pulling Secret whose source alone is refused is not Refused itsel
   assert.deepEqual(
     settle().filter((line) => line.startsWith("team-0/mine")),
     [
-      "team-0/mine Warning Conflict: there is no source shared/tls, or it does not allow this namespace",
+      "team-0/mine Warning Refused: there is no source shared/tls, or it does not allow this namespace",
     ],
   );
 });
@@ -168,4 +168,23 @@ test("a held clearing of filled entries has an Event that says when, and nothing
         `^team-\\d+/mine Warning DeletesHeld: its entries stay for now: ${reason}; will be emptied at ${at}$`,
       ),
     );
+});
+
+test("a pulling Secret has Refused for its source, and Conflict for content of its own", () => {
+  const cluster = new Cluster().withNamespaces("shared", "team-0", "team-1", "team-2");
+  cluster.secret("shared/tls", { allow: "team-0,team-2" }, { data: { a: "1" } });
+  for (const team of ["team-0", "team-1"]) cluster.secret(`${team}/mine`, { from: "shared/tls" });
+  cluster.secret("team-2/none", { from: "shared/none" });
+  cluster.edit("team-0/mine", (pulling) => {
+    pulling.data = { a: Buffer.from("of the owner").toString("base64") };
+  });
+  const reasons = tell(cluster)
+    .settle()
+    .filter((line) => line.includes(" Warning "))
+    .map((line) => line.split(":", 1).join(""));
+  assert.deepEqual(reasons.toSorted(), [
+    "team-0/mine Warning Conflict",
+    "team-1/mine Warning Refused",
+    "team-2/none Warning Refused",
+  ]);
 });

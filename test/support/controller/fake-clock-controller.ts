@@ -30,6 +30,8 @@ type Options = {
   readonly before?: (request: ApiRequest) => Promise<void>;
   readonly beforeLease?: (request: ApiRequest) => Promise<void>;
   readonly observer?: SyncHooks;
+  /** How many log lines were lost so far. */
+  readonly lostLines?: () => number;
   readonly statusFeed?: StatusFeed;
 };
 
@@ -82,7 +84,7 @@ export class Rig {
     assert.deepEqual(this.api.writes.slice(before), []);
   }
 
-  start({ given, before, beforeLease, observer, statusFeed }: Options = {}): Started {
+  start({ given, before, beforeLease, observer, lostLines, statusFeed }: Options = {}): Started {
     const config = readConfig(
       {
         "source-namespaces": "shared",
@@ -96,7 +98,10 @@ export class Rig {
     );
     const started = new Started(this.clock);
     const { api, clock } = this;
-    const metrics = createMetrics(config.leaseName, { ofProcess: false });
+    const metrics = createMetrics(config.leaseName, {
+      ofProcess: false,
+      lost: { lines: lostLines },
+    });
     const controller = buildController(config, readPlannerSettings(config), {
       client: api.client(before),
       leaseApi: api.client(beforeLease),
