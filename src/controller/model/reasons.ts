@@ -111,7 +111,7 @@ export const REASONS = {
   WriteFailed: "{error}",
   CacheStale: "conflict: the cache was stale; retrying",
   ChangedByWebhook: "an admission webhook or policy changes the copy",
-  ChangedRepeatedly: "repaired more than {repairs} times a minute: somebody keeps changing it",
+  ChangedRepeatedly: "repaired again and again: another client keeps changing it",
 
   // What follows another reason.
   RemovedLater: "will be removed after {seconds}s ({flag})",

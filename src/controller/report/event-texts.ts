@@ -189,4 +189,4 @@ export function pullWarning(place: Place): PullWarning {
   return { reason, note: reasonText(forOwner?.reason ?? none) };
 }
 
-const FOUGHT_PULL = "its filled entries are repeatedly changed by another client; backing off";
+const FOUGHT_PULL = "its filled entries are repeatedly changed by another client";

@@ -101,7 +101,7 @@ export class NoticeEvents {
       const where = whereText(fought, named);
       const text = altered
         ? `what is written to copies in ${where} is altered by a webhook or policy; backing off`
-        : `copies in ${where} are repeatedly changed by another client; backing off`;
+        : `copies in ${where} are repeatedly changed by another client`;
       const which = altered ? " altered" : "";
       this.#states.once(on, "Fought", text, { which, summary: "fought" });
     }

@@ -76,9 +76,7 @@ export class NoticeLog {
     for (const { id } of notices) over.delete(id);
     for (const [index, notice] of notices.entries()) {
       if (index % PER_TURN === 0) yield;
-      // No plan has shown a fight that has just begun.
-      const isNew = notice.code === "fought" && notice.params["reason"] === "";
-      if (!isNew) this.#print(notice, over, now);
+      this.#print(notice, over, now);
     }
     this.#end(over, now);
     const fails = notices.some(({ code }) => code === "failed");

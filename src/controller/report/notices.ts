@@ -25,7 +25,7 @@ export const NOTICES = {
   unfilled: "pulling Secret not filled",
   held: "held",
   frozen: "copies frozen",
-  fought: "copies are repeatedly changed by another client; backing off",
+  fought: "copies are repeatedly changed by another client",
   failed: "write failed, will try again",
 } as const;
 type Code = keyof typeof NOTICES;
@@ -138,7 +138,7 @@ export function failureId(
   return `failed ${pulling} ${placeKey(kind, source)} ${cause} ${reasonShape(reason)}`;
 }
 
-function textOf({ reason = "" }: Place): string {
+function textOf({ reason }: Place): string {
   return typeof reason === "object" ? reasonText(reason) : reason;
 }
 

@@ -1,11 +1,12 @@
 // What the outcomes of writes leave in trouble: places whose write failed, and places that another client keeps
 // changing. Promises: a place fails until a write succeeds there or it is no longer wanted, so that a retry
-// changes nothing. Between two repairs a copy is current, so a fight is over only after ten minutes in which no
-// plan showed it. Memory is one entry per such place.
+// changes nothing. Between two repairs a copy is current, so a fight is over only after an hour without a repair
+// and without a plan that showed it. Memory is one entry per such place.
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Action } from "../model/actions.ts";
 import { reasonText } from "../model/reasons.ts";
 import { isPending, type Plan, type Row } from "../model/verdicts.ts";
+import { FIGHT_OVER_MS, fightReason } from "../state/fights.ts";
 import type { Fight } from "../state/planner-state.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Ref } from "../../text/names.ts";
@@ -16,8 +17,8 @@ export type TroubledPlace = {
   readonly place: Ref;
   readonly source: Ref;
   readonly pulling: boolean;
-  /** The reason in identifiers. Undefined: no plan has shown it yet. */
-  readonly reason: string | undefined;
+  /** In identifiers. */
+  readonly reason: string;
   /** A value of the closed list of causes, of a write that failed. */
   readonly cause?: string | undefined;
   /** When it is tried again (ms, monotonic). Undefined while it is not waiting for that. */
@@ -26,7 +27,6 @@ export type TroubledPlace = {
 
 export type FailingPlace = TroubledPlace & {
   readonly trouble: "failed";
-  readonly reason: string;
   readonly cause: string;
   /** Its copy could not be removed: what the copy records about its source. */
   readonly removal?: CopiedFrom | undefined;
@@ -39,9 +39,6 @@ type CopiedFrom = {
 };
 
 export type FoughtPlace = TroubledPlace & Pick<Fight, "altered"> & { readonly trouble: "fought" };
-
-/** The longest wait between two repairs is five minutes. */
-const FIGHT_OVER_MS = 10 * 60_000;
 
 /** After these outcomes nothing is wrong at the place. */
 const MENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "resolved", "leaving"]);
@@ -68,10 +65,11 @@ export class Troubles {
     this.#failing.set(key, { trouble: "failed", ...of, cause, reason, dueAt: undefined, removal });
   }
 
-  /** `began`: fights since the last plan. `now`: ms, monotonic. */
+  /** `began`: fights that were repaired since the last plan. `now`: ms, monotonic. */
   onPlan({ rows, states }: Plan, began: readonly Fight[], now: number): void {
     for (const fight of began) {
-      const fought = { ...fight, trouble: "fought", reason: undefined, dueAt: undefined } as const;
+      const reason = reasonText(fightReason(fight.altered));
+      const fought = { ...fight, trouble: "fought", reason, dueAt: undefined } as const;
       this.#fights.set(placeKey(fight.kind, fight.place), { fought, seenMs: now });
     }
     const before = this.#failing;

@@ -31,7 +31,7 @@ export class PlannerMemory {
     for (const state of this.#states.values()) state.backoff.namespaceChanged(name);
   }
 
-  /** Fights that began since the last call. */
+  /** Fights since the last call. */
   takeFights(): readonly Fight[] {
     return [...this.#states.values()].flatMap((state) => state.takeFights());
   }

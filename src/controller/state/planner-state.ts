@@ -127,7 +127,7 @@ export class PlannerState {
    * copies then does not follow from a cache that never held their source.
    */
   readonly gone = new RecentTimes(UNNAMED_MS, MOST_GONE);
-  #fights: Fight[] = [];
+  readonly #fights = new Map<string, Fight>();
 
   constructor(shared: SharedState) {
     this.shared = shared;
@@ -173,7 +173,8 @@ export class PlannerState {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
     if (this.backoff.repaired(place, action.decisionKey, now, random, altered)) {
       const { objectKind: kind, source, place: where } = action;
-      this.#fights.push({ kind, place: where, source, altered, pulling: action.kind === "fill" });
+      const pulling = action.kind === "fill";
+      this.#fights.set(place, { kind, place: where, source, altered, pulling });
     }
   }
 
@@ -207,10 +208,10 @@ export class PlannerState {
     this.backoff.vanished(refText(place));
   }
 
-  /** Fights that began since the last call. */
+  /** Fights since the last call. */
   takeFights(): readonly Fight[] {
-    const fights = this.#fights;
-    this.#fights = [];
+    const fights = [...this.#fights.values()];
+    this.#fights.clear();
     return fights;
   }
 

@@ -11,7 +11,7 @@ import {
   type PlaceBackoff,
 } from "./backoff.ts";
 import { EarlyTries } from "./early-tries.ts";
-import { FIGHT_REPAIRS, Fights } from "./fights.ts";
+import { fightReason, Fights } from "./fights.ts";
 import { RecentTimes } from "./recent-times.ts";
 
 /**
@@ -185,7 +185,7 @@ export class WriteBackoff {
 
   /**
    * A write that undid what another client did to a copy. `certain`: or that was itself changed on its way.
-   * Returns true if from now on this place is a fight.
+   * Returns whether the fight is to be reported.
    */
   repaired(
     place: string,
@@ -194,19 +194,13 @@ export class WriteBackoff {
     random: number,
     certain = false,
   ): boolean {
-    const attempts = this.#fights.repaired(place, now, certain);
-    if (attempts === 0) return false;
+    const { level: attempts, isReported } = this.#fights.repaired(place, now, certain);
+    if (attempts === 0) return isReported;
     const waitMs = backoffMs(attempts, random, FIRST_FIGHT_BACKOFF_MS);
-    this.#set(place, decisionKey, now, waitMs, {
-      kind: "fight",
-      attempts,
-      reason: certain
-        ? because("ChangedByWebhook")
-        : because("ChangedRepeatedly", { repairs: FIGHT_REPAIRS }),
-      stales: 0,
-      failures: 0,
-    });
-    return attempts === 1;
+    const reason = fightReason(certain);
+    const fight = { kind: "fight", attempts, reason, stales: 0, failures: 0 } as const;
+    this.#set(place, decisionKey, now, waitMs, fight);
+    return isReported;
   }
 
   /** Somebody else deleted the copy that was at `place`. */

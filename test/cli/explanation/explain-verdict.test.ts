@@ -531,7 +531,7 @@ expectPlace("a write that failed", () => failed("quota"), {}, [
 ]);
 
 expectPlace("a copy that somebody changes all the time", () => fought(), {}, [
-  "backoff the last write was taken: repaired more than 5 times a minute: somebody keeps changing it",
+  "backoff the last write was taken: repaired again and again: another client keeps changing it",
   String.raw`$ find the other client, and stop it or take the place out of the source's targets: kubectl get secret -n team-a one --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\n"}{end}'`,
 ]);
 
@@ -550,7 +550,7 @@ expectPlace(
   },
   {},
   [
-    "backoff the last write was taken: repaired more than 5 times a minute: somebody keeps changing it",
+    "backoff the last write was taken: repaired again and again: another client keeps changing it",
     String.raw`$ find the other client (field manager "argocd-controller"), and stop it or take the place out of the source's targets: kubectl get secret -n team-a one --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\n"}{end}'`,
   ],
 );

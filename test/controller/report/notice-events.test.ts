@@ -352,13 +352,13 @@ test("five copies that another client keeps changing are one Fought Event, with 
   fight(cluster, names);
   const fought = (): readonly string[] => settle().filter((line) => line.includes("Fought"));
   assert.deepEqual(fought(), [
-    "shared/registry Warning Fought: copies in 4 namespaces (team-0, team-1, team-2, team-3) are repeatedly changed by another client; backing off",
+    "shared/registry Warning Fought: copies in 4 namespaces (team-0, team-1, team-2, team-3) are repeatedly changed by another client",
   ]);
   fight(cluster, ["team-4"]);
   assert.deepEqual(fought(), [], "another place is told once a minute at most");
   cluster.now += 60_000;
   assert.deepEqual(fought(), [
-    "shared/registry Warning Fought: copies in 5 namespaces (team-0, team-1, team-2, team-3, team-4) are repeatedly changed by another client; backing off",
+    "shared/registry Warning Fought: copies in 5 namespaces (team-0, team-1, team-2, team-3, team-4) are repeatedly changed by another client",
   ]);
 });
 
@@ -460,4 +460,21 @@ test("where every namespace may publish, a source does not learn which one had t
     event,
     "shared/db Normal Copied: copied to 1 namespace; takes 1 place over from another source",
   );
+});
+
+test("a client that changes a copy every ten minutes is a Fought Event at the third repair, once", () => {
+  const cluster = teams(1);
+  const { settle } = tell(cluster);
+  settle();
+  const fought: (readonly string[])[] = [];
+  for (let edit = 0; edit < 6; edit++) {
+    cluster.now += 600_000;
+    cluster.edit("team-0/registry", (copy) => {
+      copy.data = { a: Buffer.from(`edit ${edit}`).toString("base64") };
+    });
+    fought.push(settle().filter((line) => line.includes("Fought")));
+  }
+  const event =
+    "shared/registry Warning Fought: copies in 1 namespace (team-0) are repeatedly changed by another client";
+  assert.deepEqual(fought, [[], [], [event], [], [], []]);
 });

@@ -120,7 +120,7 @@ test("a pulling Secret that another client keeps changing is Fought, not Failed,
     cluster.now += 2000;
     cluster.pass();
   }
-  const note = "its filled entries are repeatedly changed by another client; backing off";
+  const note = "its filled entries are repeatedly changed by another client";
   assert.deepEqual(
     settle().filter((line) => line.includes("Warning")),
     [`team-0/mine Warning Fought: ${note}`],
