@@ -6,7 +6,7 @@ import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Action } from "../model/actions.ts";
 import { reasonText } from "../model/reasons.ts";
 import { isPending, type Plan, type Row } from "../model/verdicts.ts";
-import { FIGHT_OVER_MS, fightReason } from "../state/fights.ts";
+import { FIGHT_OVER_MS, fightReason } from "../state/place-memory.ts";
 import type { Fight } from "../state/planner-state.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Ref } from "../../text/names.ts";

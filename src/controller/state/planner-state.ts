@@ -6,7 +6,7 @@ import { FirstSeen } from "./first-seen.ts";
 import { KeptWhileUsed } from "./kept-while-used.ts";
 import { RecentTimes } from "./recent-times.ts";
 import type { Failure } from "./backoff.ts";
-import { WriteBackoff } from "./write-backoff.ts";
+import { PlaceMemory } from "./place-memory.ts";
 import { DeleteGuard } from "./delete-guard.ts";
 import { LiveReads } from "./live-reads.ts";
 import { Reservations } from "./reservations.ts";
@@ -98,7 +98,7 @@ const UNNAMED_MS = 10 * 60_000;
 export class PlannerState {
   /** What this kind shares with the others. */
   readonly shared: SharedState;
-  readonly backoff = new WriteBackoff();
+  readonly backoff = new PlaceMemory();
   /** Since when each absent source has been absent. */
   readonly absentSince = new KeptWhileUsed<number>();
   readonly unwantedPlaces = new KeptWhileUsed<UnwantedPlace>();

@@ -2,7 +2,7 @@
 // whether or not a pass finds it right in between.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WriteBackoff } from "../../../src/controller/state/write-backoff.ts";
+import { PlaceMemory } from "../../../src/controller/state/place-memory.ts";
 import type { RawSecret } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 
@@ -133,7 +133,7 @@ test("a copy forged anew after each deletion, of another source each time, is le
 });
 
 test("a source that moves again and again is asked for later each time, and after a change of what is wanted at once", () => {
-  const backoff = new WriteBackoff();
+  const backoff = new PlaceMemory();
   const until = (decisionKey: string, ofSource: boolean): number | undefined => {
     backoff.stale("team-a/db", decisionKey, 0, ofSource);
     return backoff.placeBackoff("team-a/db", decisionKey)?.until;
