@@ -1,6 +1,7 @@
 // An explanation as text: the rules as a table, with a mark at the deciding rule, and the commands below.
 // Places with the same reason are grouped.
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import { printable } from "../../text/printable.ts";
 import { listed } from "../../text/listed.ts";
 import { refText } from "../../text/names.ts";
 import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
@@ -12,13 +13,7 @@ import { groupPlaces, type PlaceGroup } from "../explanation/place-groups.ts";
 import { METRIC_STATE } from "../../controller/model/verdicts.ts";
 import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import {
-  painter,
-  printable,
-  tableLines,
-  type Colour,
-  type Column,
-} from "../../inspect/kubectl/table.ts";
+import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 
 type Form = Pick<KubectlFlags, "headers" | "output">;

@@ -1,8 +1,9 @@
 // Records as text: a table by time, then what cannot be known.
+import { printable } from "../../text/printable.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import { NOT_RECORDED, type Recorded } from "../explanation/records.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import { painter, printable, tableLines, type Column } from "../../inspect/kubectl/table.ts";
+import { painter, tableLines, type Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 import type { Records } from "./read-records.ts";
 

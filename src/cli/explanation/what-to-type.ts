@@ -1,5 +1,5 @@
 // The commands that change an answer, ready for a shell. Every text from a user is in single quotes.
-import { type Ref } from "../../text/names.ts";
+import type { Ref } from "../../text/names.ts";
 import { shellWord } from "../../text/shell-word.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
@@ -15,7 +15,7 @@ export function kubectlOn(
   kind: ObjectKind,
   { namespace, name }: Ref,
 ): string {
-  return `kubectl ${verb} ${kubectlWord(kind)} -n ${namespace} ${name}`;
+  return `kubectl ${verb} ${kubectlWord(kind)} -n ${shellWord(namespace)} ${shellWord(name)}`;
 }
 
 /** An undefined `value` removes the annotation. */
@@ -39,11 +39,11 @@ export function annotateKey(
 }
 
 export function annotateNamespace(name: string, annotation: AnnotationName, value: string): string {
-  return `kubectl annotate namespace ${name} ${assignment(annotationKey(annotation), value)}`;
+  return `kubectl annotate namespace ${shellWord(name)} ${assignment(annotationKey(annotation), value)}`;
 }
 
 function assignment(key: string, value: string | undefined): string {
-  return value === undefined ? `${key}-` : `--overwrite ${shellWord(`${key}=${value}`)}`;
+  return value === undefined ? shellWord(`${key}-`) : `--overwrite ${shellWord(`${key}=${value}`)}`;
 }
 
 /** Which clients changed an object, by their field managers. */
@@ -57,11 +57,11 @@ export function touchObject(kind: ObjectKind, object: Ref): string {
 }
 
 export function editNamespace(name: string): string {
-  return `kubectl edit namespace ${name}`;
+  return `kubectl edit namespace ${shellWord(name)}`;
 }
 
 export function labelNamespace(name: string, labels: readonly string[]): string {
-  return `kubectl label namespace ${name} --overwrite ${labels.map(shellWord).join(" ")}`;
+  return `kubectl label namespace ${shellWord(name)} --overwrite ${labels.map(shellWord).join(" ")}`;
 }
 
 // User input may be long, but a command for copying should be short.

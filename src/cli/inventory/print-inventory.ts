@@ -20,7 +20,7 @@ import { planningFlags, settingsLine } from "../../inspect/cluster/planning-sett
 import { withoutData } from "../../inspect/requests/without-data.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
-import { printable } from "../../inspect/kubectl/table.ts";
+import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 import { listed } from "../../text/listed.ts";
 import { refText, type Ref } from "../../text/names.ts";

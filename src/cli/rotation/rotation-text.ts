@@ -1,13 +1,8 @@
 // A rotation for people: the places, the Pods that hold an older value, the commands that restart them, the
 // Pods that pull with it, and the answer in one line.
+import { printable } from "../../text/printable.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import {
-  painter,
-  printable,
-  tableLines,
-  type Colour,
-  type Column,
-} from "../../inspect/kubectl/table.ts";
+import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 import { ownerText } from "../holding/restart-command.ts";
 import type { Revocation } from "../holding/revocation.ts";

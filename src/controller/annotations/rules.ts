@@ -1,5 +1,6 @@
 // What the annotations of a user say, once they are understood, and why one is not.
 import type { GlobList } from "../../text/globs.ts";
+import { printable } from "../../text/printable.ts";
 import type { Selector } from "../../text/label-selector.ts";
 
 /** Why a text of a user cannot be taken as it is. */
@@ -24,18 +25,9 @@ export function expectedText({ annotation, expected }: Problem): string {
   return `invalid ${annotation}: expected ${expected}`;
 }
 
-// Control characters, and invisible ones that turn, join or hide their neighbours.
-const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
 /** As JSON, with nothing that could steer a terminal or mislead a reader: an Event is read in both. */
 function quoted(part: string): string {
-  return JSON.stringify(part).replace(UNSEEN, (unseen) =>
-    Array.from({ length: unseen.length }, (_, at) => escaped(unseen.charCodeAt(at))).join(""),
-  );
-}
-
-function escaped(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, "0")}`;
+  return printable(JSON.stringify(part));
 }
 
 /** Which namespaces a source names: where both are given, both must hold, or with `any` one of them. */

@@ -1,6 +1,8 @@
 // Every reason that the planner gives for a verdict or a write, as a code with parameters, and the one catalogue of
 // their sentences. Log, Events, the status page and the commands print `reasonText`. JSON has the code too, which
 // stays when a sentence changes.
+import { printable } from "../../text/printable.ts";
+
 export const REASONS = {
   // Places that need nothing now.
   Current: "the copy is what it should be",
@@ -166,7 +168,7 @@ export function says(reason: Reason, code: ReasonCode): boolean {
 
 /** A reason that a running controller reported as text. `code` is not known to be one of this version. */
 export function reportedReason(code: string | undefined, text: string): Reason {
-  return { code: isCode(code) ? code : "Reported", params: NO_PARAMS, rendered: text };
+  return { code: isCode(code) ? code : "Reported", params: NO_PARAMS, rendered: shown(text) };
 }
 
 function isCode(code: string | undefined): code is ReasonCode {
@@ -190,10 +192,21 @@ export function reasonText({ code, params, next, rendered }: Reason): string {
   let sentence = "";
   let isName = false;
   for (const piece of piecesOf(code)) {
-    sentence += isName ? String(params[piece]) : piece;
+    sentence += isName ? shown(params[piece]) : piece;
     isName = !isName;
   }
   if (!next) return sentence;
   const more = reasonText(next);
   return more.startsWith(",") ? `${sentence}${more}` : `${sentence}; ${more}`;
+}
+
+// Marks, types and names of field managers are any text of a user.
+function shown(param: string | number | undefined): string {
+  const text = String(param);
+  // Nearly all are names, so they are checked without a regular expression.
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return printable(text);
+  }
+  return text;
 }

@@ -3,6 +3,7 @@
 // ends or delays the process: a line is lost and counted if it cannot be written or if too many bytes are unread.
 import pino from "pino";
 import { styleText } from "node:util";
+import { printable, printableLines } from "../../text/printable.ts";
 import type { Config } from "../settings/config.ts";
 
 /** The logger interface of the program, in pino's form: keys first, constant message second. */
@@ -33,7 +34,7 @@ export function createLog(config: Pick<Config, "logLevel" | "logFormat">, sink: 
   const target =
     config.logFormat === "pretty"
       ? { write: (line: string) => void sink.write(pretty(line)) }
-      : { write: (line: string) => void sink.write(line) };
+      : { write: (line: string) => void sink.write(printableLines(line)) };
   return pino(options, target);
 }
 
@@ -53,9 +54,9 @@ function pretty(line: string): string {
   const colour = Object.hasOwn(COLOUR, name) ? COLOUR[name as keyof typeof COLOUR] : "dim";
   const words = Object.entries(keys).map(([key, value]) => {
     const text = typeof value === "string" && !value.includes(" ") ? value : JSON.stringify(value);
-    return `${styleText("dim", `${key}=`)}${text}`;
+    return `${styleText("dim", `${key}=`)}${printable(text)}`;
   });
-  const start = `${styleText("dim", String(time).slice(11, 19))} ${styleText(colour, name.padEnd(5))} ${String(msg)}`;
+  const start = `${styleText("dim", String(time).slice(11, 19))} ${styleText(colour, name.padEnd(5))} ${printable(String(msg))}`;
   return `${[start, ...words].join("  ")}\n`;
 }
 

@@ -2,6 +2,7 @@
 // where. Each setting comes from the first of these that has it: the command line, the environment, the
 // flags of the installed controller, the defaults. The order is the same for all commands, and the settings
 // are printed.
+import { shellWord } from "../../text/shell-word.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Argv } from "yargs";
 import {
@@ -178,8 +179,4 @@ export function settingsLine({ from, flags, hint }: PlanningSettings): string {
   const words = Object.entries(flags).map(([name, value]) => `--${name}=${shellWord(value)}`);
   const line = `judged by ${words.join(" ")}, from ${from}`;
   return hint === undefined ? line : `${line}\n${hint}`;
-}
-
-function shellWord(value: string): string {
-  return value === "" ? "''" : value;
 }

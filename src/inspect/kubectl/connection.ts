@@ -1,7 +1,7 @@
 // Creates a client of the API server from kubectl's flags, with the kubeconfig, context, impersonation and
 // time limit that kubectl would use.
 import type { KubectlFlags } from "./kubectl-flags.ts";
-import { printable } from "./table.ts";
+import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
 import { createClient } from "../../kube/rest/client.ts";

@@ -1,6 +1,7 @@
 // Prints the result of a command in the format of `-o`. Data is written to stdout. json and yaml print one
 // List of this program's own kind, whose version changes when a field does.
 import { dump } from "js-yaml";
+import { isPrintable, printable, printableLines } from "../../text/printable.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Ref } from "../../text/names.ts";
 import type { KubectlFlags } from "./kubectl-flags.ts";
@@ -32,14 +33,14 @@ export function printListing<T extends object>(
   const list = { apiVersion: CLI_API_VERSION, kind, ...beside, items };
   switch (flags.output) {
     case "json":
-      program.stdout.write(`${JSON.stringify(list, undefined, 4)}\n`);
+      program.stdout.write(`${printableLines(JSON.stringify(list, undefined, 4))}\n`);
       return;
     case "yaml":
       program.stdout.write(yamlText(list));
       return;
     case "name":
       writeAll(
-        items.map((item) => `${nameOf(item)}\n`),
+        items.map((item) => `${printable(nameOf(item))}\n`),
         program,
       );
       return;
@@ -81,11 +82,47 @@ export const RESOURCE_COLUMN: Column<Pick<ItemObject, "resource">> = {
   cell: ({ resource }) => resource,
 };
 
-/** As kubectl writes YAML: no anchors, no folded lines. */
+/** As kubectl writes YAML: no anchors, no folded lines. Unprintable characters are escaped in quotes. */
 export function yamlText(value: unknown): string {
   // Drops undefined fields, as JSON does.
-  const plain: unknown = JSON.parse(JSON.stringify(value));
-  return dump(plain, { lineWidth: -1, noRefs: true });
+  const json = JSON.stringify(value);
+  const options = { lineWidth: -1, noRefs: true };
+  if (isPrintable(json)) return dump(JSON.parse(json), options);
+  // The library writes some of them as they are. A plain word is written in place of such a text.
+  const word = unusedWord(json);
+  const quoted: string[] = [];
+  const plainText = (text: string): string => {
+    if (isPrintable(text.replaceAll(/[\n\t]/g, ""))) return text;
+    return `${word}${quoted.push(yamlQuoted(text)) - 1}x`;
+  };
+  return dump(mapTexts(JSON.parse(json), plainText), options).replaceAll(
+    new RegExp(`${word}(\\d+)x`, "g"),
+    (_, index) => quoted[Number(index)] ?? "",
+  );
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [change(key), mapTexts(each, change)]);
+  return Object.fromEntries(entries);
+}
+
+function unusedWord(text: string): string {
+  let word = "escaped";
+  while (text.includes(word)) word += "-";
+  return word;
+}
+
+// YAML joins no surrogates, so a character beyond the first plane has eight digits.
+function yamlQuoted(text: string): string {
+  return JSON.stringify(text).replaceAll(/[^\n -~]/gu, (sign) => {
+    const code = sign.codePointAt(0) ?? 0;
+    return code > 0xffff
+      ? `\\U${code.toString(16).padStart(8, "0")}`
+      : `\\u${code.toString(16).padStart(4, "0")}`;
+  });
 }
 
 function writeAll(lines: Iterable<string>, { stdout }: Pick<Program, "stdout">): void {

@@ -1,6 +1,7 @@
 // Prints tables like kubectl: columns three spaces apart, headers in capitals, no lines. User input cannot
-// control the terminal, because each control character is printed as one sign.
+// control the terminal, because each control character is escaped.
 import type { KubectlFlags } from "./kubectl-flags.ts";
+import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 
 export type Colour = "green" | "yellow" | "red" | "cyan" | "grey" | "bold";
@@ -69,12 +70,4 @@ export function* tableLines<T>(
       cells(item),
       shown.map(({ colour }) => colour?.(item)),
     );
-}
-
-// Control characters, and invisible characters that reverse, join or hide their neighbours.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
-/** Replaces characters that could control a terminal. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, "\ufffd");
 }

@@ -47,7 +47,7 @@ import {
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
-import { printable } from "../../inspect/kubectl/table.ts";
+import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readFileObjects } from "../../inspect/files/file-objects.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";

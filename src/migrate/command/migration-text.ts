@@ -1,9 +1,10 @@
 // A migration as text: what moves, what is gained and lost, what stays, and what to do next.
+import { printable } from "../../text/printable.ts";
 import { listed } from "../../text/listed.ts";
 import { sourceItems, type MigrationItem, type SourceItem } from "./migration-items.ts";
 import type { Migration } from "../moves/migration.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import { painter, printable, tableLines, type Column } from "../../inspect/kubectl/table.ts";
+import { painter, tableLines, type Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 
 const MOST_NAMED = 4;

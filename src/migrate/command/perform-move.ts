@@ -15,7 +15,7 @@ import type { MoveStepName, OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import { printable } from "../../inspect/kubectl/table.ts";
+import { printable } from "../../text/printable.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";
 

@@ -7,7 +7,7 @@ import { apiVersionOf } from "../../text/names.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { copiedKind, objectTitle } from "../oldtools/old-objects.ts";
 import { yamlText } from "../../inspect/kubectl/listing.ts";
-import { printable } from "../../inspect/kubectl/table.ts";
+import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 
 export function printPatches(

@@ -8,7 +8,7 @@ import type { Migration, MoveSettings } from "../moves/migration.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printListing } from "../../inspect/kubectl/listing.ts";
-import { printable } from "../../inspect/kubectl/table.ts";
+import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 
 /** The current cluster, and the result of a move. */

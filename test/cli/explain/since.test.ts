@@ -54,7 +54,7 @@ test("an Event of another program is shown without control characters and in bou
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /Secret secretcast\/registry +vault-agent +Event Rotated: by \ufffd\[31mvaultx/,
+    /Secret secretcast\/registry +vault-agent +Event Rotated: by \\u001b\[31mvaultx/,
   );
 });
 

@@ -32,6 +32,14 @@ test("a parameter that looks like a placeholder is printed as it is", () => {
   assert.equal(reasonText(because("WriteFailed", { error: "{error} $& {x}" })), "{error} $& {x}");
 });
 
+test("text of others in a reason is escaped where the reason is made", () => {
+  const key = "a\u202e\n\u001b[2J";
+  const reason = because("EntryOfUnknownList", { key, list: "secretcast/secretcast-sources" });
+  const escaped = String.raw`a\u202e\u000a\u001b[2J`;
+  assert.ok(reasonText(reason).includes(`entry ${escaped} of a source list`), reasonText(reason));
+  assert.equal(reasonText(reportedReason("Reported", key)), escaped);
+});
+
 test("a reason that a controller of another version reported keeps its sentence", () => {
   const unknown = reportedReason("FromTheFuture", "what it said");
   assert.deepEqual([unknown.code, reasonText(unknown)], ["Reported", "what it said"]);

@@ -2,7 +2,20 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { LogOutput } from "../../../src/controller/report/log.ts";
+import { stripVTControlCharacters } from "node:util";
+import { createLog, LogOutput } from "../../../src/controller/report/log.ts";
+
+const HOSTILE = "a\u202e\u2028\u0085\u001b[2J\nb";
+
+for (const logFormat of ["json", "pretty"] as const) {
+  test(`a line of the ${logFormat} log holds no raw text that steers a terminal`, () => {
+    const lines: string[] = [];
+    const sink = { write: (line: string) => lines.push(stripVTControlCharacters(line)) };
+    createLog({ logLevel: "info", logFormat }, sink).info({ by: HOSTILE }, "repaired");
+    assert.equal(lines.length, 1);
+    assert.match(lines.join(""), /^[ -~]*\n$/);
+  });
+}
 
 test("what a reader leaves unread has a bound, and the lines beyond it are counted (E5)", () => {
   const taken: (() => void)[] = [];

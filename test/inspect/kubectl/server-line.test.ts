@@ -51,7 +51,7 @@ test("no password of the address is told, and no name steers the terminal", asyn
   const client = createClient(kubeConfig, { clock: systemClock, userAgent: "test" });
   t.after(() => client.close());
   const line = serverLine({ kubeConfig, client, namespace: "default" });
-  assert.equal(line, "context a\ufffd[2Jb, https://api.example:6443/x");
+  assert.equal(line, "context a\\u001b[2Jb, https://api.example:6443/x");
   const { context: _, ...own } = kubeConfig;
   assert.match(
     serverLine({ kubeConfig: own, client, namespace: "default" }),

@@ -8,7 +8,7 @@ import { refText } from "../../../text/names.ts";
 import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
 import type { Migration } from "../../moves/migration.ts";
 import type { KubectlFlags } from "../../../inspect/kubectl/kubectl-flags.ts";
-import { printable } from "../../../inspect/kubectl/table.ts";
+import { printable, printableLines } from "../../../text/printable.ts";
 import type { Program } from "../../../run/program-context.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
 import type { StringMap } from "../../../text/string-map.ts";
@@ -46,10 +46,6 @@ export async function writeManifests(
     flags,
     program,
   );
-}
-
-function printableLines(text: string): string {
-  return text.split("\n").map(printable).join("\n");
 }
 
 /** The edits that --write refuses, with the reason. They are known before anything is written. */
