@@ -5,10 +5,17 @@ import { split, type Texts } from "./raw.ts";
 export const isPositive = (entry: string): boolean => !entry.startsWith("!");
 
 /** `*` is any run of characters but `/`, `?` is one of them. */
+const patterns = new Map<string, RegExp>();
 function matchesGlob(glob: string, name: string): boolean {
+  const known = patterns.get(glob) ?? patternOf(glob);
+  // Those of a run are few, except where texts are drawn at random.
+  if (patterns.size < 10_000) patterns.set(glob, known);
+  return known.test(name);
+}
+function patternOf(glob: string): RegExp {
   const escaped = glob.replaceAll(/[.\\^$+{}()|[\]]/g, "\\$&");
   const pattern = escaped.replaceAll("*", "[^/]*").replaceAll("?", "[^/]");
-  return new RegExp(`^${pattern}$`, "s").test(name);
+  return new RegExp(`^${pattern}$`, "s");
 }
 /** One of the `!` globs matches. */
 export const isBarred = (globs: string, name: string): boolean =>

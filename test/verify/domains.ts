@@ -1,0 +1,157 @@
+// The finite domains that are explored until nothing new is found: who is there, and what may happen.
+import * as on from "./events.ts";
+import type { Event } from "./run.ts";
+import type { Objects } from "./server.ts";
+import type { Settings } from "./subject.ts";
+
+export type Domain = {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly start: () => Objects;
+  /** By name, as histories have them. */
+  readonly events: Readonly<Record<string, Event>>;
+  /** Counts that are 0 by the choice of its events. */
+  readonly never?: readonly string[];
+  /** The disturbances of each transition. */
+  readonly disturbed: { readonly requests?: true; readonly second?: true; readonly unseen?: true };
+};
+
+const PLAIN: Settings = { kind: "Secret", policy: "opt-out", sourceNamespaces: "shared,shared-2" };
+const SOURCE = "Secret shared/one";
+const PLACE = "Secret team-a/one";
+
+const world = (): Objects =>
+  on.clusterOf(
+    on.namespace("secretcast"),
+    on.namespace("shared"),
+    on.namespace("team-a", {}, { tier: "gold" }),
+  );
+
+const SOURCE_EVENTS = {
+  create: on.creates(SOURCE, { annotations: { to: "*" } }),
+  "create other type": on.creates(SOURCE, { annotations: { to: "*" }, type: "example.com/x" }),
+  "create immutable": on.creates(SOURCE, { annotations: { to: "*" }, immutable: true }),
+  rotate: on.rotates(SOURCE),
+  narrow: on.says(SOURCE, { to: "team-z" }),
+  "narrow on purpose": on.says(SOURCE, { to: "!*" }),
+  widen: on.says(SOURCE, { to: "*" }),
+  rename: on.says(SOURCE, { name: "two" }),
+  "rename back": on.says(SOURCE, { name: "" }),
+  pause: on.says(SOURCE, { paused: "true" }),
+  resume: on.says(SOURCE, { paused: "" }),
+  break: on.says(SOURCE, { "to-selecter": "x=y" }),
+  mend: on.says(SOURCE, { "to-selecter": "" }),
+  strip: on.says(SOURCE, { to: "", name: "", paused: "", "on-delete": "", "to-selecter": "" }),
+  keep: on.says(SOURCE, { "on-delete": "keep" }),
+  "do not keep": on.says(SOURCE, { "on-delete": "" }),
+  delete: on.deletes(SOURCE),
+};
+
+const NAMESPACE_EVENTS = {
+  "accept true": on.says("team-a", { accept: "true" }),
+  "accept false": on.says("team-a", { accept: "false" }),
+  "accept glob": on.says("team-a", { accept: "shared/*" }),
+  "accept invalid": on.says("team-a", { accept: "maybe" }),
+  "accept absent": on.says("team-a", { accept: "" }),
+  "namespace ends": on.ends("team-a"),
+  "namespace goes": on.goes("team-a"),
+  "namespace comes": on.comes("team-a", {}, { tier: "gold" }),
+};
+
+const COPY_EVENTS = {
+  "copy edited": on.ifCopy(
+    PLACE,
+    on.edits(PLACE, () => ({ data: { key: "edited" } })),
+  ),
+  "copy deleted": on.deletes(PLACE),
+  "copy stripped": on.ifCopy(PLACE, on.says(PLACE, { "placed-at": "" })),
+  "copy forged": on.forges(PLACE, "shared/ghost", "forged"),
+  "copy replaced": on.ifCopy(PLACE, on.replacesBy(PLACE, { data: { own: "value" } })),
+  "copy opened": on.ifUnmanaged(PLACE, on.says(PLACE, { adopt: "shared/one" })),
+};
+
+const some = <K extends string>(events: Readonly<Record<K, Event>>, ...names: readonly K[]) =>
+  Object.fromEntries(names.map((name) => [name, events[name]]));
+
+const ENTRY = { secret: "apps/made", to: "*" };
+const LISTED = "Secret apps/made";
+const LISTED_PLACE = "Secret team-a/made";
+const LIST_EVENTS = {
+  "list entry": on.lists({ one: ENTRY, other: { secret: "apps/other", to: "*" } }),
+  "list entry keeps": on.lists({
+    one: { ...ENTRY, "on-delete": "keep" },
+    other: { secret: "apps/other", to: "*" },
+  }),
+  "list entry removed": on.lists({ other: { secret: "apps/other", to: "*" } }),
+  "list entry invalid": on.lists({ one: "[", other: { secret: "apps/other", to: "*" } }),
+  "list emptied": on.lists({}),
+  "list deleted": on.lists(undefined),
+  "object created": on.creates(LISTED, {}),
+  "object rotated": on.rotates(LISTED),
+  "object deleted": on.deletes(LISTED),
+  "copy of it edited": on.ifCopy(
+    LISTED_PLACE,
+    on.edits(LISTED_PLACE, () => ({ data: { key: "edited" } })),
+  ),
+};
+
+const LABEL_EVENTS = {
+  "create by selector": on.creates(SOURCE, { annotations: { "to-selector": "tier=gold" } }),
+  rotate: on.rotates(SOURCE),
+  "label changed": on.labels("team-a", { tier: "tin" }),
+  "label back": on.labels("team-a", { tier: "gold" }),
+};
+
+const all = { requests: true, second: true, unseen: true } as const;
+
+export const DOMAINS: readonly Domain[] = [
+  {
+    name: "waits",
+    settings: PLAIN,
+    start: world,
+    events: {
+      ...some(SOURCE_EVENTS, "create", "narrow", "widen", "delete"),
+      ...some(NAMESPACE_EVENTS, "accept false", "accept absent"),
+    },
+    disturbed: all,
+  },
+  {
+    name: "copies",
+    settings: PLAIN,
+    start: world,
+    events: { ...some(SOURCE_EVENTS, "create", "rotate"), ...COPY_EVENTS },
+    disturbed: all,
+  },
+  {
+    name: "keeps",
+    settings: PLAIN,
+    start: world,
+    events: some(SOURCE_EVENTS, "create", "keep", "do not keep", "narrow on purpose", "strip"),
+    disturbed: { requests: true, unseen: true },
+  },
+  {
+    name: "source",
+    settings: PLAIN,
+    start: world,
+    events: some(
+      SOURCE_EVENTS,
+      ...(["create", "create immutable", "rotate", "rename", "rename back"] as const),
+      ...(["pause", "resume", "break", "mend"] as const),
+    ),
+    disturbed: { requests: true },
+  },
+  {
+    name: "labels",
+    settings: PLAIN,
+    start: world,
+    events: LABEL_EVENTS,
+    disturbed: all,
+  },
+  {
+    name: "list",
+    settings: PLAIN,
+    start: () => new Map([...world(), ...on.clusterOf(on.namespace("apps"))]),
+    events: LIST_EVENTS,
+    disturbed: { requests: true },
+  },
+];

@@ -1,0 +1,167 @@
+// The judges of the explorer, by the reference model: whether a write is legal for a state of the cluster,
+// since when a copy is unwanted, and what is wrong at rest.
+import { copyDifferences } from "../campaign/judges/differences.ts";
+import { preconditionsOf, wrongForm, wrongTarget } from "../campaign/judges/request-judge.ts";
+import { wrongAtRest } from "../campaign/judges/rest-judge.ts";
+import { Model } from "../campaign/model/model.ts";
+import {
+  dataOf,
+  placeOf,
+  recordedKeys,
+  wordOf,
+  wordsOn,
+  type Flags,
+  type Raw,
+  type World,
+} from "../campaign/model/raw.ts";
+import { asksFor, entriesOf, isOurs, isPull } from "../campaign/model/standing.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { LIST_SLOT, type Settings } from "./subject.ts";
+import type { Objects, RawObject } from "./server.ts";
+
+export type Found = {
+  /** undefined: nothing. */
+  readonly wrong?: string;
+  /** It takes away a copy, or what was filled. */
+  readonly removes?: true;
+  /** Only what it holds is wrong. */
+  readonly ofContent?: boolean;
+};
+
+/** One state of the cluster, as the model sees it. */
+export class Truth {
+  readonly flags: Flags;
+  readonly world: World & { readonly objects: ReadonlyMap<string, RawObject> };
+  readonly model: Model;
+
+  constructor(settings: Settings, objects: Objects) {
+    const { kind, policy, sourceNamespaces, onlyNames } = settings;
+    this.flags = {
+      sourceNamespaces,
+      policy,
+      exclude: "",
+      includeSystem: false,
+      namespaces: "",
+      copyable: "",
+      configMaps: kind === "ConfigMap",
+      ownNamespace: "secretcast",
+      list: objects.get(LIST_SLOT),
+    };
+    const namespaces = new Map<string, RawObject>();
+    const places = new Map<string, RawObject>();
+    for (const [slot, raw] of objects) {
+      const [of = "", place] = slot.split(" ");
+      if (place === undefined) namespaces.set(of, raw);
+      else if (of === kind && (onlyNames?.includes(raw.metadata.name) ?? true))
+        places.set(place, raw);
+    }
+    this.world = { kind, namespaces, objects: places };
+    this.model = new Model(this.world, this.flags);
+  }
+
+  get wrongAtRest(): readonly string[] {
+    return wrongAtRest(this.world, this.flags);
+  }
+
+  /** A copy that is to be removed, or a filled pulling object that is to be cleared. */
+  isUnwanted(raw: Raw): boolean {
+    const namespace = this.world.namespaces.get(raw.metadata.namespace ?? "");
+    if (!namespace) return false;
+    if (isPull(raw)) {
+      const offered = this.model.pulledAt(namespace, raw);
+      return (
+        recordedKeys(raw).length > 0 && offered !== undefined && Object.keys(offered).length === 0
+      );
+    }
+    return isOurs(raw) && this.model.restAt(namespace, raw.metadata.name) === "nothing of ours";
+  }
+
+  /** The namespace says that it accepts nothing, or the source that it is for nobody. */
+  isAskedFor(raw: Raw): boolean {
+    const namespace = this.world.namespaces.get(raw.metadata.namespace ?? "");
+    if (namespace && wordOf(namespace, "accept") === "false" && !isPull(raw)) return true;
+    const [from, to] = isPull(raw) ? (["from", "allow"] as const) : (["source", "to"] as const);
+    const named = wordOf(raw, from);
+    const source = this.model.sources.find((one) => placeOf(one.raw) === named);
+    return source?.words[to] === "!*" && source.words[`${to}-selector`] === undefined;
+  }
+
+  /** What is wrong with a write that made `after` of `before`; undefined: nothing. `removes`: it takes the copy away. */
+  wrongWrite(before: RawObject | undefined, after: RawObject | undefined): Found {
+    const { namespace = "", name } = (before ?? after)?.metadata ?? { name: "" };
+    const home = this.world.namespaces.get(namespace);
+    if (!home) return { wrong: "in a namespace that does not exist" };
+    if (before && isPull(before)) return this.#wrongFill(home, before, after);
+    // The model has what is at a place as it is now, which is what was there before the write.
+    const rest = this.model.restAt(home, name);
+    const sources = typeof rest === "string" ? [] : rest;
+    if (after && isOurs(after)) {
+      const differences = sources.map((source) => copyDifferences(after, source));
+      if (differences.some((found) => found.length === 0)) return {};
+      const ofContent = sources.some(({ raw }) => placeOf(raw) === wordOf(after, "source"));
+      const said = rest.length === 0 ? "nothing may change there" : "no source wants it so";
+      return {
+        wrong:
+          typeof rest === "string"
+            ? "its place is unwanted"
+            : `${said} (${differences[0]?.join(", ") ?? ""})`,
+        ofContent,
+      };
+    }
+    if (!before) return { wrong: "what it made is not ours" };
+    if (after && JSON.stringify(dataOf(before)) !== JSON.stringify(dataOf(after)))
+      return { wrong: "a release changed data" };
+    if (rest === "nothing of ours") {
+      const keeps = this.#keeps(before);
+      if (after ? keeps : !keeps) return { removes: true };
+      return { wrong: after ? "released in place of deleted" : "on-delete says that it is kept" };
+    }
+    const isFixed = sources.some(
+      ({ content }) => (before.type ?? "Opaque") !== content.type || before.immutable === true,
+    );
+    if (!after && isFixed) return {};
+    return { wrong: "its place is wanted, frozen or paused" };
+  }
+
+  #keeps(copy: RawObject): boolean {
+    const named = wordOf(copy, "source") ?? "";
+    const entry = entriesOf(this.flags)?.find(({ object }) => object === `${copy.kind} ${named}`);
+    const source = this.world.objects.get(named);
+    const own = source && !isPull(source) && !isOurs(source) ? wordsOn(source) : {};
+    const words = entry && !entry.refused && source ? entry.words : own;
+    const said = words["on-delete"] ?? (asksFor(words) ? "delete" : wordOf(copy, "on-delete"));
+    return said !== undefined && said !== "delete";
+  }
+
+  #wrongFill(home: Raw, before: RawObject, after: RawObject | undefined): Found {
+    if (!after) return { wrong: "it deleted a pulling object" };
+    const recorded = recordedKeys(before);
+    const [was, is] = [dataOf(before), dataOf(after)];
+    const lost = Object.keys(was).filter(
+      (key) => !recorded.includes(key) && is[key] !== was[key] && was[key] !== "",
+    );
+    if (lost.length > 0) return { wrong: `its owner's ${lost.join(", ")} changed` };
+    const offered = this.model.pulledAt(home, before);
+    if (offered === undefined) return { wrong: "what was pulled may not change there" };
+    if (Object.keys(offered).length === 0)
+      return Object.keys(is).some((key) => is[key] !== was[key] && is[key] !== "")
+        ? { wrong: "filled with what is not offered" }
+        : { removes: true };
+    const odd = Object.keys(is).filter((key) => is[key] !== was[key] && is[key] !== offered[key]);
+    return odd.length > 0 ? { wrong: `no source offers its ${odd.join(", ")}` } : {};
+  }
+}
+
+/** What is wrong with a write whatever the state is. */
+export function wrongInAnyCase(
+  request: ApiRequest,
+  before: RawObject | undefined,
+  after: RawObject | undefined,
+): string | undefined {
+  const form = wrongForm(request, after ?? ({ metadata: {} } as RawObject));
+  if (form !== undefined) return form;
+  if (request.method === "POST") return undefined;
+  if (request.method === "PATCH" && preconditionsOf(request.body).uid === undefined)
+    return "without a UID";
+  return before && wrongTarget(request.method, before, after);
+}
