@@ -8,10 +8,6 @@ import { orUnasked, type RightsOf } from "./whose-rights.ts";
 
 const AT_A_TIME = 8;
 const NO_RIGHT = "no right to it";
-const YOURS = new Map<boolean | string, "yes" | "no">([
-  [true, "yes"],
-  [false, "no"],
-]);
 
 export type CheckedAccount = {
   /** Whose rights are needed. */
@@ -61,23 +57,33 @@ async function checkRight(
     answerOf(rightsOf, right, signal),
     yours && answerOf(yours, right, signal),
   ]);
+  const denied = typeof granted === "object" ? granted.name : undefined;
+  const lacking = denied === undefined ? NO_RIGHT : `no right to the name ${denied}`;
   const about: Pick<CheckFinding, "area" | "check" | "yours"> = {
     area: "right",
     check: rightText(right),
-    ...(own !== undefined && { yours: YOURS.get(own) ?? "unknown" }),
+    ...(own !== undefined && { yours: yoursText(own) }),
   };
   if (typeof granted === "string")
     return finding(about, "unknown", `it could not be asked: ${granted}`, unasked);
-  if (granted) return finding(about, "ok", why);
+  if (granted === true) return finding(about, "ok", why);
   const { without } = right;
-  if (without !== undefined) return finding(about, "warning", `${NO_RIGHT}: ${without}`);
-  if (!guessed) return finding(about, "missing", `${NO_RIGHT}: ${why}`, adviceOf(right));
+  if (without !== undefined) return finding(about, "warning", `${lacking}: ${without}`);
+  if (!guessed) return finding(about, "missing", `${lacking}: ${why}`, adviceOf(right));
   return finding(
     about,
     "unknown",
-    `${NO_RIGHT}, and whether it is needed is not known: ${why}`,
+    `${lacking}, and whether it is needed is not known: ${why}`,
     "give the flags of the controller and its namespace (-n), or ask as a user who may read its Deployment",
   );
+}
+
+/** Denied: for this name, or as a whole. */
+type Denied = { readonly name: string | undefined };
+
+function yoursText(answer: true | Denied | string): "yes" | "no" | "unknown" {
+  if (answer === true) return "yes";
+  return typeof answer === "string" ? "unknown" : "no";
 }
 
 /**
@@ -88,10 +94,11 @@ async function answerOf(
   rightsOf: RightsOf,
   { verb, group, resource, namespace, names }: NeededRight,
   signal: AbortSignal,
-): Promise<boolean | string> {
+): Promise<true | Denied | string> {
   const right = { verb, group, resource, namespace };
   for (const name of names ?? [undefined]) {
     const answer = await orUnasked(rightsOf({ ...right, name }, signal));
+    if (answer === false) return { name };
     if (answer !== true) return answer;
   }
   return true;

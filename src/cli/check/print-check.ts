@@ -25,6 +25,7 @@ import {
 import { checkSize } from "./check-size.ts";
 import { checkWidth } from "./check-width.ts";
 import {
+  controllerHome,
   homeOf,
   readSettings,
   settingsLine,
@@ -56,7 +57,11 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
   let impersonating: ApiClient | undefined;
   try {
     const server = await serverVersion(client, signal);
-    const installed = await findController(client, home, signal);
+    const installed = await findController(
+      client,
+      { ...controllerHome(own, program, connection.namespace), lease: home },
+      signal,
+    );
     const checked = settingsFor(installed);
     const { config } = checked;
     const usual = installed.kind === "found" ? installed.controller.account : undefined;

@@ -1,5 +1,5 @@
-// Adds what only a running controller knows to a plan made here: failed writes, held actions and what they
-// wait for. The rest of its page is older than the plan, because the cluster was read just now.
+// Adds what only a running controller knows to a plan made here: failed writes, held actions, what they
+// wait for, and copies that freeze for want of the controller's own rights. The rest of its page is older than the plan, because the cluster was read just now.
 import { reportedReason } from "../../controller/model/reasons.ts";
 import { parseRef, refText } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
@@ -68,7 +68,8 @@ const UNTOLD = {
 
 function saysMore({ verdict, dueMs }: Status["groups"]["shown"][number]): boolean {
   const state = METRIC_STATE[verdict];
-  return state === "failed" || state === "held" || verdict === "wait" || dueMs !== undefined;
+  if (state === "failed" || state === "held" || state === "frozen") return true;
+  return verdict === "wait" || dueMs !== undefined;
 }
 
 function pairOf({ kind, place, source }: Row): string {

@@ -35,6 +35,7 @@ import {
 } from "./what-to-type.ts";
 
 export const NOT_PAUSED = "the source is not paused";
+const NAMED = "the source list names it";
 const ASKS = "it asks for copies";
 const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
@@ -49,7 +50,7 @@ export function objectAnswers(
   settings: PlannerSettings,
   rights: ReaderRights,
 ): readonly RuleAnswer[] {
-  if (!object) return [scope(subject, settings), absent(subject, clusterState, settings, rights)];
+  if (!object) return [absent(subject, clusterState, settings, rights)];
   const exists = holding(EXISTS, "it is there");
   switch (object.role) {
     case "copy": {
@@ -58,11 +59,18 @@ export function objectAnswers(
     }
     case "pull":
       return [exists, pulls(object)];
-    case "unmanaged":
-      return [scope(subject, settings), exists, asksNothing(object, clusterState)];
+    case "unmanaged": {
+      const entry = refusedEntry(subject, clusterState);
+      if (entry) return [entry, exists];
+      return [
+        scope(subject, settings, rights),
+        exists,
+        asksNothing(object, clusterState, settings),
+      ];
+    }
     case "source":
       return [
-        object.entry ? named(object.entry) : scope(subject, settings),
+        object.entry ? named(object.entry) : scope(subject, settings, rights),
         exists,
         ...sourceAnswers(object, clusterState),
         ...pushes(object),
@@ -83,9 +91,11 @@ export function pullAnswers(
   if (!from) return own;
   const text = refText(from);
   const entry = source?.role === "source" ? source.entry : undefined;
-  const shown = [...own, entry ? named(entry) : scope(from, settings)];
-  if (source?.role === "source")
-    return [...shown, ...sourceAnswers(source, clusterState), goes(source)];
+  if (source?.role === "source") {
+    const first = entry ? named(entry) : scope(from, settings, rights);
+    return [...own, first, ...sourceAnswers(source, clusterState), goes(source)];
+  }
+  const shown = source ? [...own, scope(from, settings, rights)] : own;
   const isSource = "what it pulls from is a source";
   const unread = rights.namespace(from.namespace);
   const unnamed = unnamedText(from.name, settings);
@@ -140,25 +150,47 @@ function pulls(object: PullingObject): RuleAnswer {
 
 function named({ key }: ListEntry): RuleAnswer {
   const says = `its entry ${key} does: in any namespace, and whatever the object's annotations say`;
-  return holding("the source list names it", says);
+  return holding(NAMED, says);
 }
 
-function scope({ namespace }: Ref, settings: PlannerSettings): RuleAnswer {
+function scope({ namespace }: Ref, settings: PlannerSettings, rights: ReaderRights): RuleAnswer {
   const { text } = settings.sourceNamespaces;
-  return ruleAnswer("its namespace is a source namespace", sourceRank(settings, namespace) >= 0, {
+  const rule = "its namespace is a source namespace";
+  if (rights.settings !== undefined) return failing(rule, `unknown: ${rights.settings}`);
+  // To open a namespace for publishing is no advice for one object.
+  const listed = settings.sourceList === undefined ? "" : ", or name it in the source list";
+  return ruleAnswer(rule, isSourceNamespace(namespace, settings), {
     yes: `${namespace} is one (--source-namespaces ${text})`,
     no: `${namespace} is none (--source-namespaces ${text})`,
-    change: `put it into a source namespace, or start the controller with --source-namespaces ${text},${namespace}`,
+    change: `put it into a source namespace${listed}`,
   });
+}
+
+function isSourceNamespace(namespace: string, settings: PlannerSettings): boolean {
+  return sourceRank(settings, namespace) >= 0;
+}
+
+/** The entry of the source list that names the object and is refused. */
+function refusedEntry(subject: Ref, { kind, list }: ClusterState): RuleAnswer | undefined {
+  if (list?.state !== "read") return undefined;
+  for (const { object, problems } of list.entries()) {
+    const [problem] = problems;
+    if (!object || !problem || object.kind !== kind) continue;
+    if (refText(object) === refText(subject))
+      return failing(NAMED, problemText(problem), "correct it in the source list");
+  }
+  return undefined;
 }
 
 function asksNothing(
   object: CachedObject & { readonly role: "unmanaged" },
   { kind }: ClusterState,
+  settings: PlannerSettings,
 ): RuleAnswer {
-  const change = annotateObject(kind, object, "to", "NAMESPACES");
-  if (!object.ignored) return failing(ASKS, NEITHER, change);
-  return failing(ASKS, ignoredText(kind, object.ignored));
+  if (object.ignored) return failing(ASKS, ignoredText(kind, object.ignored));
+  const isPublishing = isSourceNamespace(object.namespace, settings);
+  const change = isPublishing ? annotateObject(kind, object, "to", "NAMESPACES") : undefined;
+  return failing(ASKS, NEITHER, change);
 }
 
 function sourceAnswers(source: SourceObject, clusterState: ClusterState): readonly RuleAnswer[] {

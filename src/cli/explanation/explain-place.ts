@@ -128,7 +128,8 @@ export class PlaceExplainer {
       const { verdict, source: named, reason } = row;
       return unknownReason({ verdict, source: named, code: reason.code }, this.#rights);
     }
-    return this.#rights.namespace(source.namespace) ?? this.#rights.namespace(place.namespace);
+    const { settings, namespace } = this.#rights;
+    return namespace(source.namespace) ?? namespace(place.namespace) ?? settings;
   }
 
   #answer(asked: Asked): PlaceAnswer {

@@ -43,7 +43,9 @@ export async function readControllerPage(
     case "found":
       return readOne(context, installed.controller, near);
     case "several":
-      return unreachable(`several controllers are installed: ${installed.names.join(", ")}`);
+      return unreachable(
+        `which Deployment is the controller is not known: ${installed.names.join(", ")}`,
+      );
     case "unknown":
       return unreachable("whether a controller is installed cannot be read");
     case "none":

@@ -1,6 +1,11 @@
 // A status as a list, the worst first: one item for each source with the outcomes of its places, and items
 // for missing sources. The format is the same for a controller's page and for a plan made here.
-import { METRIC_STATES, type MetricState } from "../../controller/model/verdicts.ts";
+import {
+  METRIC_STATE,
+  METRIC_STATES,
+  VERDICTS,
+  type MetricState,
+} from "../../controller/model/verdicts.ts";
 import { parseRef, type Ref } from "../../text/names.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
@@ -111,15 +116,20 @@ function isIn({ namespace, outcomes }: StatusItem, only: string | undefined): bo
 /** The item, with `unknown` for verdicts that depend on objects that the user may not read. */
 export function withoutUnread(item: StatusItem, rights: ReaderRights): StatusItem {
   let unread = 0;
+  const states = { ...item.states };
   const outcomes = item.outcomes.map((outcome) => {
     const { verdict, code, count } = outcome;
     const text = unknownReason({ verdict, code, source: item }, rights);
     if (text === undefined) return outcome;
     unread += count;
+    const known = VERDICTS.find((each) => each === verdict);
+    const counted = known && METRIC_STATE[known];
+    if (counted) states[counted] -= count;
     return { ...outcome, verdict: "unknown", reason: text };
   });
+  if (rights.settings !== undefined && item.state !== "refused")
+    return { ...item, state: "unknown", states, outcomes };
   if (unread === 0) return item;
-  const states = { ...item.states, frozen: item.states.frozen - unread };
   const rest = outcomes.some(({ verdict }) => verdict !== "unknown");
   const state = item.state === "frozen" && !rest ? "unknown" : item.state;
   return { ...item, state, states, outcomes };

@@ -9,8 +9,7 @@ import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
 import {
-  homeOf,
-  NO_DEPLOYMENTS,
+  controllerHome,
   readPlanningSettings,
   type PlanningSettings,
 } from "./planning-settings.ts";
@@ -43,7 +42,7 @@ export async function withClusterContext<T>(
   const connection = connect(flags, program, (offsetMs) => (aheadMs = offsetMs));
   const nowMs = (): number => Date.now() - aheadMs;
   try {
-    const home = homeOf(own, program);
+    const home = controllerHome(own, program, connection.namespace);
     const installed = await findController(connection.client, home, program.signal);
     const planning = readPlanningSettings(own, program, installed);
     const where = serverLine(connection);
@@ -55,7 +54,7 @@ export async function withClusterContext<T>(
 
 /** Reads the cluster of a connection. `withShapes` adds what a diff needs. */
 export async function readForPlanning(
-  { connection, installed, planning, flags, program }: ClusterContext,
+  { connection, planning, flags, program }: ClusterContext,
   options: {
     readonly withShapes?: boolean;
     /**
@@ -68,7 +67,7 @@ export async function readForPlanning(
     readonly onObject?: ReadOptions["onObject"];
   } = {},
 ): Promise<ReadCluster> {
-  const { settings, config } = planning;
+  const { settings, config, unclear } = planning;
   const { withShapes = false, fallback = flags.namespace === undefined ? [] : [flags.namespace] } =
     options;
   const read = await readCluster({
@@ -81,8 +80,9 @@ export async function readForPlanning(
     withShapes,
     program,
   });
-  if (installed.kind !== "unknown" || planning.own.length > 0) return read;
-  return { ...read, unknown: [`${NO_DEPLOYMENTS}; give those that matter here`, ...read.unknown] };
+  if (unclear === undefined) return read;
+  const rights = { ...read.rights, settings: unclear };
+  return { ...read, rights, unknown: [unclear, ...read.unknown] };
 }
 
 /** Prints what is unknown. Returns false when something is. */

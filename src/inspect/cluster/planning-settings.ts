@@ -17,7 +17,7 @@ import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Program } from "../../run/program-context.ts";
 import { givenFlags, settingsOptions } from "../kubectl/run-flags.ts";
 import type { Args } from "../kubectl/kubectl-flags.ts";
-import type { Installed } from "./installed-controller.ts";
+import type { ControllerHome, Installed } from "./installed-controller.ts";
 
 export type PlanningSettings = {
   readonly config: Config;
@@ -32,6 +32,8 @@ export type PlanningSettings = {
   readonly own: readonly FlagName[];
   /** Those of them that differ from what the installed controller runs with. */
   readonly otherwise: readonly FlagName[];
+  /** Why the settings may not be those of the controller, and what to pass. */
+  readonly unclear: string | undefined;
   /** A line about a likely mistake in the flags. */
   readonly hint: string | undefined;
 };
@@ -51,6 +53,17 @@ export function readPlanningSettings(
   installed: Installed,
 ): PlanningSettings {
   return readSettings(PLANNING_FLAGS, own, program, installed, undefined);
+}
+
+/** Where a controller is looked for. `current`: the namespace of -n or of the context. */
+export function controllerHome(
+  own: FlagValues,
+  program: Pick<Program, "env">,
+  current: string,
+): ControllerHome {
+  const name = environmentName("lease-namespace");
+  const isNamed = own["lease-namespace"] !== undefined || Boolean(program.env[name]);
+  return { lease: homeOf(own, program), isNamed, current };
 }
 
 /** The namespace where a controller is looked for first. */
@@ -107,6 +120,7 @@ export function readSettings(
     flags: shown(config, names, values, env),
     theirs: controller && configOf(theirs, {}),
     own: names.filter(isOwn),
+    unclear: unclearText(installed, isOwn, names),
     otherwise,
     hint: emptyListVariable(own, program.env),
   };
@@ -164,15 +178,42 @@ function rest(installed: Installed): string {
     case "none":
       return "the defaults (no controller is installed)";
     case "several":
-      return `the defaults (several controllers are installed: ${installed.names.join(", ")}; --lease-namespace chooses one)`;
+      return `the defaults (${SEVERAL}: ${installed.names.join(", ")}; --lease-namespace chooses one)`;
     case "unknown":
       return `the defaults (${NO_DEPLOYMENTS})`;
   }
 }
 
 /** Without the controller's flags, every verdict could be different. */
-export const NO_DEPLOYMENTS =
-  "you may not list Deployments: the flags of the controller are not known";
+const NO_DEPLOYMENTS = "you may not list Deployments: the flags of the controller are not known";
+const SEVERAL = "which Deployment is the controller is not known";
+const TO_PASS = "pass --lease-namespace, or --source-namespaces and the other flags that matter";
+
+function unclearText(
+  installed: Installed,
+  isOwn: (name: FlagName) => boolean,
+  names: readonly FlagName[],
+): string | undefined {
+  switch (installed.kind) {
+    case "unasked":
+    case "none":
+      return undefined;
+    case "several":
+    case "unknown": {
+      if (isOwn("source-namespaces")) return undefined;
+      const why =
+        installed.kind === "unknown" ? NO_DEPLOYMENTS : `${SEVERAL}: ${installed.names.join(", ")}`;
+      return `${why}; ${TO_PASS}`;
+    }
+    case "found": {
+      const { namespace, name, unread } = installed.controller;
+      const open = names.filter((each) => unread.includes(each) && !isOwn(each));
+      if (open.length === 0) return undefined;
+      const flags = open.map((each) => `--${each}`).join(", ");
+      return `the values of ${flags} of Deployment ${namespace}/${name} are only known in its pod; pass them`;
+    }
+  }
+}
 
 /** For the terminal, in one line or two. */
 export function settingsLine({ from, flags, hint }: PlanningSettings): string {

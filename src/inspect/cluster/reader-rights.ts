@@ -6,6 +6,8 @@ import type { Ref } from "../../text/names.ts";
 export type ReaderRights = {
   readonly namespace: (name: string) => string | undefined;
   readonly list: string | undefined;
+  /** Why the settings may not be those of the controller. Every verdict depends on them. */
+  readonly settings?: string | undefined;
 };
 
 export const ALL_RIGHTS: ReaderRights = { namespace: () => undefined, list: undefined };
@@ -19,6 +21,13 @@ type Judged = {
 
 /** Why the verdict is unknown, or undefined if it does not follow from a missing right of the reader. */
 export function unknownReason(
+  { verdict, code, source }: Judged,
+  { namespace, list, settings }: ReaderRights,
+): string | undefined {
+  return unreadReason({ verdict, code, source }, { namespace, list }) ?? settings;
+}
+
+function unreadReason(
   { verdict, code, source }: Judged,
   { namespace, list }: ReaderRights,
 ): string | undefined {

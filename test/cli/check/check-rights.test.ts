@@ -69,6 +69,20 @@ test("a right that is missing is named, with what to apply", async (t) => {
   }
 });
 
+test("of several names, the one without the right is named", async () => {
+  const named = neededRights(readConfig({ "only-names": "registry,db,wildcard-tls" }, around));
+  const account: CheckedAccount = {
+    rightsOf: ({ name }) => Promise.resolve(name !== "wildcard-tls"),
+    yours: undefined,
+    unasked: "",
+    guessed: false,
+  };
+  const findings = await checkRights(account, named, signal);
+  const missing = findings.filter(({ state }) => state === "missing");
+  assert.ok(missing.length > 0);
+  for (const { says } of missing) assert.match(says, /^no right to the name wildcard-tls: /);
+});
+
 test("a right that may not be asked for is unknown, and the whole is not sound", async (t) => {
   const { client } = await checkedServer(t, (_, path) =>
     path === REVIEW ? forbidden("create", "selfsubjectaccessreviews") : undefined,

@@ -52,6 +52,14 @@ test("what is held is held, and what the cluster shows better is not taken from 
   assert.equal(explained(group("conflict", "of a moment ago", "team-a/one"))?.verdict, "create");
 });
 
+test("a copy that the controller may not read is frozen, whatever the user may read", () => {
+  const frozen = explained(group("frozen", "objects named one cannot be read", "team-a/one"));
+  assert.deepEqual(
+    [frozen?.verdict, frozen?.reason],
+    ["frozen", "objects named one cannot be read"],
+  );
+});
+
 test("what is no place, or of another kind, is passed over", () => {
   const odd = group("backoff", "x", "no place", "../etc/passwd", "team-a/one/two");
   assert.equal(explained(odd)?.verdict, "create");

@@ -141,7 +141,7 @@ expectRefusal(
   { to: Array.from({ length: 60 }, (_, at) => `*${at}?a?a?a*`).join() },
   {},
   [
-    'its annotations are valid: invalid secretcast.io/to: "*0?a?a?a*,*1?a?a?a*,*2?a?a?a*,*3?a?a?a*,*4?a?a?a*,*5?a?a?a*,*6?a?a?a*,*7?a?a?a*,...": expected globs that take at most 10080 steps a name: fewer "?" between two "*", no names made to be slow',
+    'its annotations are valid: invalid secretcast.io/to: "*0?a?a?a*,*1?a?a?a*,*2?a?a?a*,*3?a?a?a*,*4?a?a?a*,*5?a?a?a*,*6?a?a?a*,*7?a?a?a*,...": expected globs that take at most 1008 steps a name: fewer "?" between two "*", no names made to be slow',
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
   ],
 );
@@ -209,14 +209,12 @@ test("what is no source says why, and what to type", () => {
     "$ kubectl get secret -A --field-selector metadata.name=none",
   ]);
   assert.deepEqual(refused(ask(made, "nowhere/none")), [
-    "its namespace is a source namespace: nowhere is none (--source-namespaces shared)",
-    "$ put it into a source namespace, or start the controller with --source-namespaces shared,nowhere",
     "it exists: there is no namespace nowhere",
     "$ create the Secret again, in its namespace: kubectl create namespace nowhere",
   ]);
   assert.deepEqual(refused(ask(made, "team-b/half")), [
     "its namespace is a source namespace: team-b is none (--source-namespaces shared)",
-    "$ put it into a source namespace, or start the controller with --source-namespaces shared,team-b",
+    "$ put it into a source namespace, or name it in the source list",
     "it asks for copies: secretcast.io/to has no effect here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
   ]);
   assert.deepEqual(refused(ask(made, "shared/plain")), [
@@ -226,6 +224,23 @@ test("what is no source says why, and what to type", () => {
   assert.deepEqual(refused(ask(made, "shared/incomplete")).slice(0, 1), [
     "it asks for copies: secretcast.io/on-delete has no effect without to, to-selector, allow or allow-selector: add one, or take it off",
   ]);
+});
+
+test("no advice opens a tenant's namespace, and only the rule that decided has advice", () => {
+  const made = settled({ to: "team-a" });
+  made.secret("team-b/plain");
+  made.secret("team-b/pulls", { from: "team-a/none" });
+  made.secret("team-b/listed");
+  made.list({ broken: "secret: team-b/listed\nto: 'A_B'\n" });
+  for (const name of ["none", "plain", "pulls", "listed"])
+    assert.doesNotMatch(
+      JSON.stringify(ask(made, `team-b/${name}`)),
+      /--source-namespaces \S*team-b/,
+    );
+  const [first] = refused(ask(made, "team-b/listed"));
+  assert.match(first ?? "", /invalid entry broken: to: "A_B"/);
+  assert.equal(refused(ask(made, "team-b/none"))[0], "it exists: there is no Secret team-b/none");
+  assert.doesNotMatch(JSON.stringify(ask(made, "team-b/pulls")), /is a source namespace/);
 });
 
 test("a source that others pull from is asked for there, and needs no word to push it", () => {

@@ -397,7 +397,7 @@ expectPlace(
   {},
   [
     "frozen what is to be there is known: source shared/one is not in a source namespace (--source-namespaces)",
-    "$ put it into a source namespace, or start the controller with --source-namespaces other,shared",
+    "$ put it into a source namespace, or name it in the source list",
   ],
 );
 

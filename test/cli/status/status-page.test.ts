@@ -172,7 +172,7 @@ test("whether a controller is installed that cannot be read is said, and several
   );
   assert.match(
     (await status("--lease-namespace", "third")).stderr,
-    /several controllers are installed: secretcast\/secretcast, other\/secretcast/,
+    /which Deployment is the controller is not known: secretcast\/secretcast, other\/secretcast/,
   );
 });
 
