@@ -141,7 +141,7 @@ test("settings other than those that the controller runs with are planned, and i
     stderr,
     /^planned from the cluster.*: the controller runs with other settings than those given here \(--exclude-namespaces\)$/m,
   );
-  assert.match(stderr, /^judged by .*--exclude-namespaces=none-\*/m);
+  assert.match(stderr, /^judged by .*--exclude-namespaces='none-\*'/m);
 });
 
 test("whether a controller is installed that cannot be read is said, and several are named", async (t) => {
