@@ -176,6 +176,10 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   "inspect/cluster": {
     from: [
+      // What an API server refuses, for objects of files.
+      "sandbox/kinds/metadata-validation",
+      "sandbox/kinds/secrets",
+      "sandbox/storage/object",
       "run/program-context",
       "inspect/kubectl",
       "inspect/files",

@@ -106,7 +106,7 @@ async function planFiles(
       program,
     );
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
-  const namespace = flags.namespace ?? "default";
+  const { namespace } = flags;
   const read = readFiles(reading.objects, { ...planning, flags, namespace });
   printFiles(read, reading.passedOver, program);
   // For files, -n is the namespace of objects that name none, as for kubectl apply.

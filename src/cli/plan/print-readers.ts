@@ -77,7 +77,7 @@ async function itemsOf(
   { stdin }: Program,
 ): Promise<Read> {
   const reading = await readFileObjects(files, { recursive, stdin });
-  const namespace = flags.namespace ?? "default";
+  const { namespace } = flags;
   const read = readFiles(reading.objects, { ...planning, flags, namespace });
   const dryPlan = await dryPlanOf({ ...read, settings: planning.settings });
   const items = planItems(dryPlan, read, undefined);

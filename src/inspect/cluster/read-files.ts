@@ -14,7 +14,7 @@ import type { ReadCluster } from "./read-cluster.ts";
 import { ALL_RIGHTS } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
 import { ClusterBuilder } from "./cluster-builder.ts";
-import { identity, placedOf, type Placed } from "./placed-object.ts";
+import { contentFault, identity, namespaceLabels, placedOf, type Placed } from "./placed-object.ts";
 
 export type FileCluster = ReadCluster & {
   /** How many there were of each kind that takes no part. */
@@ -37,7 +37,7 @@ export function readFiles(
     readonly settings: PlannerSettings;
     readonly config: Config;
     readonly flags: Pick<KubectlFlags, "selector">;
-    readonly namespace: string;
+    readonly namespace: string | undefined;
   },
 ): FileCluster {
   const { kinds } = config;
@@ -67,6 +67,12 @@ export function readFiles(
     if (!read || !(takesPart(read, config) || isList(read, config))) {
       const kind = String(raw["kind"]);
       skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+      continue;
+    }
+    const refused = contentFault(read, where);
+    if (refused !== undefined) {
+      if (!one.found) throw new UsageError(refused);
+      unread.push(refused);
       continue;
     }
     const place = keyOf(read);
@@ -113,13 +119,22 @@ function twiceText(twice: readonly string[]): string {
   return `${named}; files of several clusters or layers are planned one cluster at a time`;
 }
 
+/** What is wrong with an object of several places. */
+export const SEVERAL =
+  "is deployed more than once with different names or namespaces: use what one overlay renders";
+
 /**
  * Why an API server would refuse an object of a kind that takes part. Undefined when it would accept it.
  * Throws the reason as a UsageError unless the file was found in a folder.
  */
-export function faultOf({ raw, where, found }: FileObject, namespace: string): string | undefined {
+export function faultOf(
+  { raw, where, found, place }: FileObject,
+  namespace: string | undefined,
+): string | undefined {
   try {
-    placedOf(raw, where, namespace);
+    const read = placedOf(raw, where, place === "several" ? "several" : namespace);
+    if (place === "several" && read && read.kind !== "Namespace")
+      throw new UsageError(`${where}: ${read.kind} ${read.ref.name} ${SEVERAL}`);
     return undefined;
   } catch (error) {
     if (error instanceof UsageError && found) return error.message;
@@ -169,7 +184,8 @@ function listIn(
 }
 
 function impliedNamespace(name: string): Placed["object"] {
-  return { metadata: { name, ...identity({ namespace: "", name }) } };
+  const labels = namespaceLabels(name);
+  return { metadata: { name, labels, ...identity({ namespace: "", name }) } };
 }
 
 function textOf({ namespace, name }: Ref): string {

@@ -7,7 +7,17 @@ import { basename, dirname, join, normalize } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
 import { apiVersionOf } from "../../text/names.ts";
 import { isRecord } from "../../kube/json.ts";
-import { contentOf, filesIn, isFolder, TEMPLATE } from "./folder-files.ts";
+import {
+  AS_WRITTEN,
+  filePlaces,
+  nameIn,
+  namespaceIn,
+  type FilePlace,
+  type FilePlaces,
+  type Kustomization,
+} from "./file-places.ts";
+import { contentOf, filesIn, isFolder, TEMPLATE, textOf as textOfBytes } from "./folder-files.ts";
+import { inputsOf, isKustomization } from "./kustomize-inputs.ts";
 import { documentsOf, type FileDocument } from "./yaml-documents.ts";
 
 export type FileObject = {
@@ -16,6 +26,8 @@ export type FileObject = {
   readonly where: string;
   /** Its file was found in a folder, so a problem in it does not stop reading the other files. */
   readonly found: boolean;
+  /** What renames it outside of its manifest. `raw` has the names that result. */
+  readonly place: FilePlace | "several";
 };
 
 /** A file of a folder that is not a manifest, or not only one. */
@@ -34,7 +46,6 @@ export type FileReading = {
 /** The input for `-`. Undefined when stdin is not available. */
 export type Input = AsyncIterable<Uint8Array | string> | undefined;
 
-const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
 /** Limits for the nesting of lists and for the objects of a document, because aliases can multiply them. */
 const MOST_NESTED = 8;
 const MOST_OBJECTS = 200_000;
@@ -53,11 +64,13 @@ export async function readFileObjects(
     else if (!isFolder(path)) reader.readNamed(path, contentOf(path));
     else reader.readFolder(filesIn(path, recursive));
   }
+  reader.place();
   return reader;
 }
 
 class FileReader implements FileReading {
-  readonly objects: FileObject[] = [];
+  objects: FileObject[] = [];
+  readonly #kustomizations: Kustomization[] = [];
   readonly passedOver = new Map<string, number>();
   readonly others: OtherFile[] = [];
   readonly unread: string[] = [];
@@ -76,14 +89,27 @@ class FileReader implements FileReading {
   }
 
   readFolder(files: readonly string[]): void {
-    const patches = new Set<string>();
-    for (const file of files)
-      if (KUSTOMIZATION.test(basename(file))) for (const one of patchesOf(file)) patches.add(one);
+    const inputs = new Map<string, string>();
     for (const file of files) {
-      const kind = knownKind(file, patches);
+      if (!isKustomization(file)) continue;
+      for (const value of kustomizationsIn(file)) {
+        this.#kustomizations.push({ folder: dirname(file), value });
+        for (const [path, what] of inputsOf(dirname(file), value)) inputs.set(path, what);
+      }
+    }
+    for (const file of files) {
+      const kind = knownKind(file, inputs);
       if (kind !== undefined) this.#passOver(file, kind);
       else this.#readFound(file);
     }
+  }
+
+  /** Gives the objects the names that kustomizations and deployments give them. */
+  place(): void {
+    const raws = this.objects.map(({ raw }) => raw);
+    const files = new Set(this.objects.map(({ where }) => fileOf(where)));
+    const places = filePlaces(files, this.#kustomizations, raws);
+    this.objects = this.objects.map((object) => placed(object, places));
   }
 
   #readFound(file: string): void {
@@ -127,37 +153,55 @@ class FileReader implements FileReading {
   }
 }
 
-/** The kind of a file that is not a manifest, by its path. Undefined when its content decides. */
-function knownKind(file: string, patches: ReadonlySet<string>): string | undefined {
-  if (TEMPLATE.test(file)) return "template";
-  if (patches.has(normalize(file))) return "patch";
-  if (KUSTOMIZATION.test(basename(file))) return "kustomization";
-  const [folder, above] = [dirname(file), dirname(dirname(file))];
-  const isInChart = (chart: string): boolean => existsSync(join(chart, "Chart.yaml"));
-  if (basename(folder) === "templates" && isInChart(above)) return "template";
-  return basename(above) === "templates" && isInChart(dirname(above)) ? "template" : undefined;
+/** "FILE:LINE" without the line. */
+export function fileOf(where: string): string {
+  return where.slice(0, where.lastIndexOf(":"));
 }
 
-/** Files that a kustomization names as patches. They look like objects, but are parts of objects. */
-function patchesOf(file: string): readonly string[] {
-  let documents: readonly FileDocument[];
+/** Kinds that keep their names, or have no namespace. */
+const NOT_RENAMED = new Set(["Namespace", "CustomResourceDefinition"]);
+
+function placed(object: FileObject, places: FilePlaces): FileObject {
+  const { raw, where } = object;
+  const { kind, metadata } = raw;
+  const place = places.get(fileOf(where)) ?? AS_WRITTEN;
+  if (place === "several") return { ...object, place };
+  if (!isRecord(metadata) || NOT_RENAMED.has(String(kind))) return { ...object, place };
+  const namespace = namespaceIn(place, metadata["namespace"]);
+  const { name } = metadata;
+  const named = typeof name === "string" ? { name: nameIn(place, name) } : {};
+  const moved = namespace === undefined ? named : { ...named, namespace };
+  return { ...object, raw: { ...raw, metadata: { ...metadata, ...moved } }, place };
+}
+
+/** The kind of a file that is not a manifest, by its path. Undefined when its content decides. */
+function knownKind(file: string, inputs: ReadonlyMap<string, string>): string | undefined {
+  if (TEMPLATE.test(file)) return "template";
+  if (isKustomization(file)) return "kustomization";
+  return inputs.get(normalize(file)) ?? partOfChart(file);
+}
+
+/** What a file of a chart is for, at any depth. A chart may contain charts. */
+function partOfChart(file: string): string | undefined {
+  for (let inner = file, folder = dirname(file); ; inner = folder, folder = dirname(folder)) {
+    if (inner !== file && existsSync(join(folder, "Chart.yaml"))) {
+      const part = basename(inner);
+      if (part === "templates") return "template";
+      if (part === "crds" || part === "charts") return "part of a chart";
+    }
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function kustomizationsIn(file: string): readonly FileObject["raw"][] {
   try {
-    documents = documentsOf(file, contentOf(file));
+    return documentsOf(file, contentOf(file)).flatMap(({ value }) =>
+      isRecord(value) ? [value] : [],
+    );
   } catch (error) {
     if (error instanceof UsageError) return [];
     throw error;
   }
-  return documents.flatMap(({ value }) => {
-    if (!isRecord(value)) return [];
-    const named = ["patches", "patchesJson6902", "patchesStrategicMerge"].flatMap((field) => {
-      const list = value[field];
-      return Array.isArray(list) ? (list as readonly unknown[]) : [];
-    });
-    return named
-      .map((one) => (isRecord(one) ? one["path"] : one))
-      .filter((path) => typeof path === "string")
-      .map((path) => normalize(join(dirname(file), path)));
-  });
 }
 
 /** All objects of one document. */
@@ -170,7 +214,7 @@ function itemsOf(raw: FileObject["raw"], where: string, found: boolean): readonl
     if (!kind.endsWith("List") || !Array.isArray(value["items"])) {
       if (objects.length >= MOST_OBJECTS)
         throw new UsageError(`${where}: has more than ${MOST_OBJECTS} objects`);
-      objects.push({ raw: asStored(value), where, found });
+      objects.push({ raw: asStored(value), where, found, place: AS_WRITTEN });
       return;
     }
     if (depth >= MOST_NESTED)
@@ -205,7 +249,7 @@ async function textOf(stdin: Input): Promise<string> {
   if (stdin === undefined) throw new UsageError("-f -: there is nothing on stdin");
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString("utf8");
+  return textOfBytes(Buffer.concat(chunks));
 }
 
 /** Whether an object names this kind, group and version. */

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync, type Dirent } from "node:fs";
 import { extname, join } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
 import { isRecord } from "../../kube/json.ts";
+import { isKustomization } from "./kustomize-inputs.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 /** Files from which programs render manifests. */
@@ -16,13 +17,13 @@ export function filesIn(path: string, recursive: boolean): readonly string[] {
   const files = entriesIn(path, recursive)
     .filter((file) => (isManifestName(file) || TEMPLATE.test(file)) && isFile(file))
     .toSorted();
-  if (files.some(isManifestName)) return files;
+  if (files.length > 0) return files;
   const hint = recursive ? "" : "; -R looks into its folders too";
   throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
 }
 
 function isManifestName(file: string): boolean {
-  return EXTENSIONS.includes(extname(file));
+  return EXTENSIONS.includes(extname(file)) || isKustomization(file);
 }
 
 // Links to folders are not followed, as in kubectl: in a clone, they may form a loop.
@@ -62,11 +63,20 @@ export function isFolder(path: string): boolean {
 export function contentOf(file: string): string {
   try {
     // Node reads a file whole before it finds that no text can be as long.
-    if (statSync(file).size <= constants.MAX_STRING_LENGTH) return readFileSync(file, "utf8");
+    if (statSync(file).size <= constants.MAX_STRING_LENGTH) return textOf(readFileSync(file));
   } catch (error) {
     throw unreadable(file, error);
   }
   throw new UsageError(`-f ${file}: is larger than ${constants.MAX_STRING_LENGTH} bytes`);
+}
+
+/** UTF-16 begins with a byte order mark. Everything else is UTF-8, as kubectl reads it. */
+export function textOf(bytes: Buffer): string {
+  const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const isBig = bytes[0] === 0xfe && bytes[1] === 0xff;
+  if (!isLittle && !isBig) return bytes.toString("utf8");
+  const units = bytes.subarray(2, bytes.length - (bytes.length % 2));
+  return (isLittle ? units : Buffer.from(units).swap16()).toString("utf16le");
 }
 
 function unreadable(path: string, error: unknown): UsageError {

@@ -226,7 +226,7 @@ async function migrateFiles(
   const planning = readPlanningSettings(planningFlags(args), program, { kind: "unasked" });
   const recursive = args["recursive"] === true;
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
-  const namespace = flags.namespace ?? "default";
+  const { namespace } = flags;
   const { objects: found, problems: faults } = usableObjects(
     reading.objects,
     options.tool,
@@ -237,7 +237,7 @@ async function migrateFiles(
   program.stderr.write(`${settingsLine(planning)}\n`);
   const objects = found.map(({ raw }) => raw);
   const old = oldSettings(options, workloadsIn(objects, options.tool.images), program);
-  const implied = impliedNamespaces(objects, options.tool, namespace);
+  const implied = impliedNamespaces(objects, options.tool);
   if (implied.length > 0) {
     program.stderr.write(
       `not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`,
@@ -279,18 +279,13 @@ async function migrateFiles(
 
 type Raw = Readonly<Record<string, unknown>>;
 
-function impliedNamespaces(
-  objects: readonly Raw[],
-  tool: OldTool,
-  otherwise: string,
-): readonly string[] {
+function impliedNamespaces(objects: readonly Raw[], tool: OldTool): readonly string[] {
   const named = new Set<string>();
   const described = new Set<string>();
   for (const raw of objects) {
     const { name, namespace } = fields(raw["metadata"]);
     if (raw["kind"] === "Namespace") described.add(String(name));
-    else if (movesKind(tool, raw["kind"]))
-      named.add(typeof namespace === "string" ? namespace : otherwise);
+    else if (movesKind(tool, raw["kind"])) named.add(String(namespace));
   }
   return [...named].filter((name) => !described.has(name)).toSorted();
 }

@@ -96,7 +96,10 @@ function namespaceOf(raw: unknown): string {
 function readOldNamespace(raw: unknown): OldNamespace | undefined {
   const metadata = readMetadata(raw);
   const isTerminating = objectOf(objectOf(raw).status).phase === "Terminating";
-  return metadata && { ...metadata, deleting: metadata.deleting || isTerminating };
+  if (!metadata) return undefined;
+  // The API server gives it to each Namespace, and files do not have it.
+  const labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
+  return { ...metadata, labels, deleting: metadata.deleting || isTerminating };
 }
 
 function readCustom(raw: unknown, { group, kind, namespaced }: OldResource): OldCustom | undefined {

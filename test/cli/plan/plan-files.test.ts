@@ -421,3 +421,44 @@ test("files are planned without loading what talks HTTP", async (t) => {
   assert.match(loaded, /\/plan\/print-plan\./);
   assert.doesNotMatch(loaded, /\/node_modules\/undici\//);
 });
+
+for (const [what, secret, said] of [
+  ["base64 without padding", "data: {k: aGVsbG8}", /data\[k\]: is not base64/],
+  ["a data key with a blank", 'data: {"a b": eA==}', /data\[a b\]: Invalid value/],
+  ["a type without its entries", "type: kubernetes.io/tls", /data\[tls\.crt\]: Required value/],
+] as const) {
+  test(`a Secret with ${what} is refused as an API server refuses it`, async () => {
+    const head = "apiVersion: v1\nkind: Secret\nmetadata: {namespace: secretcast, name: x}\n";
+    await fails(["-f", "-"], said, `${TEAMS}---\n${head}${secret}\n`);
+  });
+}
+
+test("labels and annotations beyond their limits are refused", async () => {
+  const namespace = (metadata: string): string =>
+    `apiVersion: v1\nkind: Namespace\nmetadata: {name: x, ${metadata}}\n`;
+  const label = namespace(`labels: {a: ${"v".repeat(64)}}`);
+  await fails(["-f", "-"], /Namespace x: metadata\.labels: .* no more than 63/, label);
+  const annotations = namespace(`annotations: {a: ${"v".repeat(256 * 1024)}}`);
+  await fails(["-f", "-"], /Namespace x: metadata\.annotations: Too long/, annotations);
+});
+
+test("each Namespace of files has the label that the API server gives it", async () => {
+  const names = "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAME}\n";
+  const source = `apiVersion: v1
+kind: Secret
+metadata:
+  namespace: secretcast
+  name: x
+  annotations: {secretcast.io/to-selector: "kubernetes.io/metadata.name in (a,b)"}
+data: {k: eA==}
+`;
+  const stdin = ["a", "b", "c"].map((name) => names.replace("NAME", name)).join("---\n");
+  const { code, stdout } = await commandLine(["plan", "-f", "-"], {
+    stdin: `${stdin}---\n${source}`,
+  });
+  assert.equal(code, 2);
+  assert.deepEqual(
+    [...stdout.matchAll(/^create +(\S+)/gm)].map(([, name]) => name),
+    ["a", "b"],
+  );
+});

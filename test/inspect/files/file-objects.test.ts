@@ -129,8 +129,8 @@ metadata: {name: team-b, annotations: {secretcast.io/accept: yes}}
 });
 
 test("in manifests as in a kubeconfig, numbers of both versions of YAML are no text, and those of base sixty are (C18)", async () => {
-  const planned = async (label: string): Promise<string> => {
-    const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {x: ${label}}}\n`;
+  const planned = async (value: string): Promise<string> => {
+    const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {x: ${value}}}\n`;
     return (await commandLine(["plan", "-f", "-"], { stdin })).stderr;
   };
   for (const number of ["1e3", "12e03", "007", "0o17", "1_000", "0b11", ".5", "+1", "Off"])

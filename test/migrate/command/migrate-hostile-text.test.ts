@@ -1,4 +1,5 @@
 // Texts of tenants and of files, in what `migrate` prints and in the commands that it offers for a shell.
+import { AS_WRITTEN } from "../../../src/inspect/files/file-places.ts";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -13,6 +14,8 @@ import { custom, namespace, plainSecret } from "../../support/worlds/custom-obje
 import { migrationOf } from "../../support/worlds/migration.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
 import { folderOf } from "../../support/programs/folder.ts";
+
+const at = (namespace: string) => ({ namespace, place: AS_WRITTEN });
 
 const KYVERNO = "kyverno.io/v1";
 
@@ -143,5 +146,5 @@ test("texts made for backtracking expressions are read in linear time", async ()
   assert.equal((await migrationOf("replicator", [...AROUND, source])).sources.length, 1);
   const manifest = `${"\n".repeat(200)}kind: Secret\nmetadata: {name: x, namespace: y}\n`;
   const edits = new Map([["Secret y/x", { "secretcast.io/to": "a" }]]);
-  assert.deepEqual(editManifest("x.yaml", manifest, edits, "y").done, ["Secret y/x"]);
+  assert.deepEqual(editManifest("x.yaml", manifest, edits, at("y")).done, ["Secret y/x"]);
 });

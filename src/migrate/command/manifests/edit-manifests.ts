@@ -2,6 +2,7 @@
 // adds text. The result is reported as a diff.
 import { isMap, isScalar, isSeq, parseAllDocuments, type YAMLMap } from "yaml";
 import { UsageError } from "../../../controller/settings/config.ts";
+import { nameIn, namespaceIn, type FilePlace } from "../../../inspect/files/file-places.ts";
 import { apiVersionOf } from "../../../text/names.ts";
 import { KINDS } from "../../../controller/model/kinds.ts";
 import { NAMESPACES } from "../../../kube/rest/resource.ts";
@@ -26,12 +27,14 @@ export type EditedManifest = {
 
 type Insertion = { readonly at: number; readonly text: string };
 
-/** `namespace`: of objects that name none. */
+/** Where the objects of a file are. `namespace`: of those that name none. */
+export type Placement = { readonly namespace: string | undefined; readonly place: FilePlace };
+
 export function editManifest(
   file: string,
   text: string,
   edits: ManifestEdits,
-  namespace: string,
+  placement: Placement,
 ): EditedManifest {
   const insertions: Insertion[] = [];
   const done: string[] = [];
@@ -42,7 +45,7 @@ export function editManifest(
     // The error may quote a value.
     if (error) throw new UsageError(`${file}: is not YAML: ${error.code}`);
     for (const { object, kind } of objectsIn(document.contents)) {
-      const name = nameOf(object, kind, namespace);
+      const name = nameOf(object, kind, placement);
       const annotations = name === undefined ? undefined : edits.get(name);
       if (name === undefined || !annotations) continue;
       found.push(name);
@@ -83,6 +86,8 @@ function refusalOf(
     });
     return `is signed by SOPS, so an edit would break it; run: ${commands.join(" && ")}`;
   }
+  if (isRendered(text))
+    return "is in a file that helm template rendered; add the annotations to its chart or values (--print-patches)";
   if (headerOf(text).some((line) => GENERATED.test(line)))
     return "is in a generated file; add the annotations where it is generated (--print-patches)";
   if (VENDORED.test(file))
@@ -96,6 +101,11 @@ function refusalOf(
   if (shared !== undefined)
     return `shares its annotations by the YAML anchor &${shared}, so an edit would change other objects; add the annotations by hand (--print-patches)`;
   return undefined;
+}
+
+/** `helm template` names the template before each object. */
+function isRendered(text: string): boolean {
+  return text.split("\n").some((line) => /^# Source: [^ ]+\/templates\//.test(line));
 }
 
 /** The comments before the first line of content. */
@@ -139,16 +149,23 @@ function* objectsIn(contents: unknown, inherited?: string): Generator<Found> {
   } else yield { object: contents, kind };
 }
 
-function nameOf(object: YAMLMap, kind: string | undefined, otherwise: string): string | undefined {
+function nameOf(
+  object: YAMLMap,
+  kind: string | undefined,
+  { namespace: otherwise, place }: Placement,
+): string | undefined {
   const metadata = object.get("metadata");
   const version = apiVersionOf(
     kind === NAMESPACES.kind ? NAMESPACES : KINDS[copiedKind(String(kind))].resource,
   );
   // Other groups have kinds of the same names. The items of a list have no apiVersion.
   if (!isMap(metadata) || (object.get("apiVersion") ?? version) !== version) return undefined;
-  const own = metadata.get("namespace");
-  const namespace = kind === "Namespace" ? "" : typeof own === "string" ? own : otherwise;
-  return `${String(kind)} ${namespace}/${String(metadata.get("name"))}`;
+  const name = String(metadata.get("name"));
+  if (kind === NAMESPACES.kind) return `${kind} /${name}`;
+  const namespace = namespaceIn(place, metadata.get("namespace")) ?? otherwise;
+  return namespace === undefined
+    ? undefined
+    : `${String(kind)} ${namespace}/${nameIn(place, name)}`;
 }
 
 function insertionInto(object: YAMLMap, added: StringMap, text: string): Insertion | undefined {

@@ -6,7 +6,9 @@ import { fields, resourceOf } from "../../oldtools/old-objects.ts";
 import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
 import { isNamespaceName, isSecretName } from "../../../text/names.ts";
-import { faultOf } from "../../../inspect/cluster/read-files.ts";
+import { OBJECT_KINDS } from "../../../controller/model/kinds.ts";
+import { NO_NAMESPACE } from "../../../inspect/cluster/placed-object.ts";
+import { faultOf, SEVERAL } from "../../../inspect/cluster/read-files.ts";
 
 export type UsableObjects = {
   readonly objects: readonly FileObject[];
@@ -14,21 +16,28 @@ export type UsableObjects = {
   readonly problems: readonly string[];
 };
 
-/** `namespace`: of objects that name none. */
+/** `namespace`: of objects that name none. Undefined when nothing says it. */
 export function usableObjects(
   all: readonly FileObject[],
   tool: OldTool,
-  namespace: string,
+  namespace: string | undefined,
 ): UsableObjects {
   const problems: string[] = [];
-  const sound = all.filter((object) => {
+  const known = all.flatMap((object): readonly FileObject[] => {
+    const fault = placeFault(object, tool, namespace);
+    if (fault === undefined) return [withNamespace(object, tool, namespace)];
+    // An object without a rule is of no use without its place.
+    if (hasRule(object.raw, tool)) problems.push(`${object.where}: ${fault}`);
+    return [];
+  });
+  const sound = known.filter((object) => {
     const fault = faultOf(object, namespace) ?? shapeOf(object, tool);
     if (fault !== undefined) problems.push(fault);
     return fault === undefined;
   });
-  const byKey = Map.groupBy(sound, (object) => manifestKey(object.raw, tool, namespace));
+  const byKey = Map.groupBy(sound, ({ raw }) => manifestKey(raw, tool));
   const objects = sound.filter((object) => {
-    const key = manifestKey(object.raw, tool, namespace);
+    const key = manifestKey(object.raw, tool);
     const versions = key === undefined ? [] : (byKey.get(key) ?? []);
     if (versions.length < 2 || !versions.some(({ raw }) => hasRule(raw, tool))) return true;
     if (versions[0] === object) {
@@ -40,6 +49,39 @@ export function usableObjects(
     return false;
   });
   return { objects: withOneNamespaceEach(objects, problems), problems };
+}
+
+/** Whether objects of this kind are in namespaces, as far as the move is concerned. */
+function isPlaced(raw: FileObject["raw"], tool: OldTool): boolean {
+  const resource = resourceOf(raw, tool.resources);
+  return resource ? resource.namespaced : COPYABLE.has(String(raw["kind"]));
+}
+
+const COPYABLE: ReadonlySet<string> = new Set(OBJECT_KINDS);
+
+/** Why the place of an object is not known. */
+function placeFault(
+  { raw, place }: FileObject,
+  tool: OldTool,
+  namespace: string | undefined,
+): string | undefined {
+  if (!isPlaced(raw, tool)) return undefined;
+  const { name, namespace: own = namespace } = fields(raw["metadata"]);
+  const what = `${String(raw["kind"])} ${String(name)}`;
+  if (place === "several") return `${what} ${SEVERAL}`;
+  return own === undefined || own === null ? `${what} ${NO_NAMESPACE}` : undefined;
+}
+
+function withNamespace(
+  object: FileObject,
+  tool: OldTool,
+  namespace: string | undefined,
+): FileObject {
+  const { raw } = object;
+  const metadata = fields(raw["metadata"]);
+  const isWhole = (metadata["namespace"] ?? undefined) !== undefined;
+  if (isWhole || namespace === undefined || !isPlaced(raw, tool)) return object;
+  return { ...object, raw: { ...raw, metadata: { ...metadata, namespace } } };
 }
 
 function shapeOf({ raw, where }: FileObject, { resources }: OldTool): string | undefined {
@@ -94,13 +136,13 @@ function withOneNamespaceEach(
 }
 
 /** "Secret NAMESPACE/NAME" or "ClusterSecret NAME". Undefined for a kind that is not a part of a move. */
-function manifestKey(raw: FileObject["raw"], tool: OldTool, otherwise: string): string | undefined {
+function manifestKey(raw: FileObject["raw"], tool: OldTool): string | undefined {
   const resource = resourceOf(raw, tool.resources);
   if (!resource && !movesKind(tool, raw["kind"])) return undefined;
   const { namespace, name } = fields(raw["metadata"]);
   const title = `${resource ? resource.kind : String(raw["kind"])} `;
   if (resource?.namespaced === false) return `${title}${String(name)}`;
-  return `${title}${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
+  return `${title}${String(namespace)}/${String(name)}`;
 }
 
 function hasRule(raw: FileObject["raw"], { prefixes, resources }: OldTool): boolean {

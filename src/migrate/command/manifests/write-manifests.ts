@@ -10,7 +10,9 @@ import type { Migration } from "../../moves/migration.ts";
 import type { KubectlFlags } from "../../../inspect/kubectl/kubectl-flags.ts";
 import { printable, printableLines } from "../../../text/printable.ts";
 import type { Program } from "../../../run/program-context.ts";
-import type { FileObject } from "../../../inspect/files/file-objects.ts";
+import { textOf } from "../../../inspect/files/folder-files.ts";
+import { AS_WRITTEN } from "../../../inspect/files/file-places.ts";
+import { fileOf, type FileObject } from "../../../inspect/files/file-objects.ts";
 import type { StringMap } from "../../../text/string-map.ts";
 
 type EditedFile = EditedManifest & { readonly file: string };
@@ -77,10 +79,21 @@ function editedFiles(
 ): readonly EditedFile[] {
   const edits = editsOf(migration);
   if (edits.size === 0) return [];
-  const files = [...new Set(objects.map(({ where }) => where.replace(/:\d+$/, "")))];
-  return files.map((file) => {
-    const text = readFileSync(file, "utf8");
-    return { file, ...editManifest(file, text, edits, flags.namespace ?? "default") };
+  const places = new Map(objects.map(({ where, place }) => [fileOf(where), place]));
+  return [...places].map(([file, place]) => {
+    const bytes = readFileSync(file);
+    const text = textOf(bytes);
+    const placement = {
+      namespace: flags.namespace,
+      place: place === "several" ? AS_WRITTEN : place,
+    };
+    const edited = editManifest(file, text, edits, placement);
+    if (edited.done.length === 0 || Buffer.from(text).equals(bytes)) return { file, ...edited };
+    const why = "is in a file that is not UTF-8, so that an edit would change other bytes";
+    const refused = edited.done.map(
+      (name) => `${file}: ${name} ${why}; add the annotations by hand (--print-patches)`,
+    );
+    return { file, ...edited, text, done: [], refused: [...edited.refused, ...refused] };
   });
 }
 

@@ -1,4 +1,5 @@
 // Manifests in a repository get the new annotations, and keep every other byte.
+import { AS_WRITTEN } from "../../../../src/inspect/files/file-places.ts";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +8,8 @@ import { loadAll } from "js-yaml";
 import { editManifest } from "../../../../src/migrate/command/manifests/edit-manifests.ts";
 import { commandLine } from "../../../support/programs/command-line.ts";
 import { folderOf } from "../../../support/programs/folder.ts";
+
+const at = (namespace: string) => ({ namespace, place: AS_WRITTEN });
 
 const MANIFEST = `# Our pull secret.
 apiVersion: v1
@@ -103,7 +106,7 @@ for (const [form, text] of [
   test(`annotations go into a manifest with ${form}`, () => {
     const added = { "secretcast.io/to": "*", "secretcast.io/keys": "true" };
     const edits = new Map([["Secret b/a", added]]);
-    const edited = editManifest("f.yaml", text, edits, "b");
+    const edited = editManifest("f.yaml", text, edits, at("b"));
     assert.deepEqual(edited.done, ["Secret b/a"]);
     // Every line ends as the others do (C23).
     assert.equal(/(?<!\r)\n/.test(edited.text), /(?<!\r)\n/.test(text));
@@ -120,7 +123,7 @@ for (const [form, lines] of [
   test(`an annotation of ours that ${form} has already is not put in twice: the file is refused, with what is to stand there`, () => {
     const text = `kind: Namespace\nmetadata:\n  name: team-a\n${lines}`;
     const edits = new Map([["Namespace /team-a", { "secretcast.io/accept": "ops/*,central/*" }]]);
-    const edited = editManifest("f.yaml", text, edits, "default");
+    const edited = editManifest("f.yaml", text, edits, at("default"));
     assert.equal(edited.text, text);
     assert.deepEqual(edited.refused, [
       'f.yaml: Namespace /team-a has secretcast.io/accept already: make it "ops/*,central/*" there and run this again',
@@ -144,7 +147,7 @@ for (const [form, items] of [
   test(`a manifest whose annotations are ${form} is refused, and no byte of it changes (C6)`, () => {
     const text = `kind: List\nitems:\n${items}`;
     const edits = new Map([["Secret b/a", { "secretcast.io/to": "*" }]]);
-    const edited = editManifest("f.yaml", text, edits, "b");
+    const edited = editManifest("f.yaml", text, edits, at("b"));
     assert.equal(edited.text, text);
     assert.match(edited.refused.join(), /^f\.yaml: Secret b\/a (shares|has no plain mapping)/);
     assert.deepEqual(edited.found, ["Secret b/a"]);
