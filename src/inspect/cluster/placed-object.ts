@@ -107,7 +107,9 @@ function checkScalar(raw: Fields, field: string, type: "string" | "boolean", fau
 
 function nameOf({ name }: Fields, where: string): string {
   if (typeof name === "string" && name !== "") return name;
-  throw new UsageError(`${where}: metadata.name is missing`);
+  if (name === undefined || name === null || name === "")
+    throw new UsageError(`${where}: metadata.name is missing`);
+  throw new UsageError(`${where}: metadata.name is no text; put it in quotes`);
 }
 
 // Like the API server, it reads null as an empty text, and accepts no number and no bare true as one.

@@ -72,7 +72,7 @@ export function filePlaces(
 }
 
 /** Texts of the lists of these fields. */
-export function pathsIn(value: Fields, names: readonly string[]): readonly string[] {
+function pathsIn(value: Fields, names: readonly string[]): readonly string[] {
   return names.flatMap((name) => {
     const list = value[name];
     if (!Array.isArray(list)) return [];

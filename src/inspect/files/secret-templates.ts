@@ -62,14 +62,51 @@ export function secretTemplates(
   return found;
 }
 
-/** Whether a line of `text` that is not a comment contains a key that begins with one of `prefixes`. */
+/**
+ * Whether a line of `text` that is not a comment sets a key that begins with one of `prefixes`. An address, an
+ * image or an apiVersion that contains the domain is not a rule.
+ */
 export function mentions(text: string, prefixes: readonly string[]): boolean {
-  // A group alone, as in a role, is not a rule.
   const keys = prefixes.map((prefix) => (prefix.endsWith("/") ? prefix : `${prefix}/`));
-  const hasKey = (part: string): boolean => keys.some((key) => part.includes(key));
-  return (
-    hasKey(text) && text.split("\n").some((line) => !/^\s*(?:#|\/\/)/.test(line) && hasKey(line))
-  );
+  const spellings = keys.flatMap(spellingsOf);
+  if (!spellings.some(({ key }) => text.includes(key))) return false;
+  return text
+    .split("\n")
+    .some((line) => !isComment(line) && spellings.some((spelling) => isSet(line, spelling)));
+}
+
+function isComment(line: string): boolean {
+  const begins = line.trimStart();
+  return begins.startsWith("#") || begins.startsWith("//");
+}
+
+/** `plain`: a domain in another text looks the same. */
+type Spelling = { readonly key: string; readonly plain: boolean };
+
+/** In YAML, as a pointer of a JSON patch, and as Helm and Argo CD escape the path of a value. */
+function spellingsOf(key: string): readonly Spelling[] {
+  return [
+    { key, plain: true },
+    { key: key.replaceAll("/", "~1"), plain: false },
+    { key: key.replaceAll(".", String.raw`\.`), plain: false },
+    { key: key.replaceAll(".", String.raw`\\.`), plain: false },
+  ];
+}
+
+const OF_A_NAME = /[A-Za-z0-9._-]/;
+
+function isSet(line: string, { key, plain }: Spelling): boolean {
+  for (let at = line.indexOf(key); at >= 0; at = line.indexOf(key, at + 1)) {
+    if (!plain) return true;
+    let end = at + key.length;
+    while (end < line.length && OF_A_NAME.test(line.charAt(end))) end++;
+    const isWhole = at === 0 || !/[A-Za-z0-9._/@-]/.test(line.charAt(at - 1));
+    if (!isWhole || end === at + key.length) continue;
+    // Quotes, brackets and blanks may stand between the key and its value.
+    while (end < line.length && /["'\\\]\s]/.test(line.charAt(end))) end++;
+    if (line.charAt(end) === ":" || line.charAt(end) === "=") return true;
+  }
+  return false;
 }
 
 function ruleOf(annotations: unknown, prefixes: readonly string[]): StringMap {

@@ -21,7 +21,7 @@ import {
   refuseUnreadKind,
   refuseUnreadNames,
 } from "./controller-refusals.ts";
-import { templateProblems } from "./manifests/template-problems.ts";
+import { templateRules } from "./manifests/template-problems.ts";
 import { usableObjects } from "./manifests/usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { Ref } from "../../text/names.ts";
@@ -250,7 +250,7 @@ async function migrateFiles(
     old.flags,
     settings,
   );
-  const unmoved = await templateProblems(found, reading.others, {
+  const templates = await templateRules(found, reading.others, {
     tool: options.tool,
     flags: old.flags,
     settings,
@@ -261,7 +261,7 @@ async function migrateFiles(
     ...old.unread,
     ...reading.unread,
     ...faults,
-    ...unmoved,
+    ...templates.problems,
     ...mirrorsAlone(planned.copies),
   ];
   const hints = [...planned.hints, ...typedMirrors(planned.copies)];
@@ -274,7 +274,8 @@ async function migrateFiles(
   }
   if (options.write) return writeManifests(found, migration, options, flags, program);
   const unread = refusedEdits(found, migration, flags);
-  return showMove({ migration, unread, inFiles: true }, options, flags, program);
+  const { patches } = templates;
+  return showMove({ migration, unread, inFiles: true, patches }, options, flags, program);
 }
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import type { Program } from "../../run/program-context.ts";
 
 export function printPatches(
   migration: Migration,
-  inFiles: boolean,
+  { inFiles, patches }: { readonly inFiles: boolean; readonly patches: readonly unknown[] },
   { stdout }: Pick<Program, "stdout">,
 ): void {
   const { sources, namespaces, copies, flags, preparations } = migration;
@@ -25,6 +25,7 @@ export function printPatches(
       );
     } else if (source.write === "annotate") stdout.write(document(patchOf(source)));
   }
+  for (const patch of patches) stdout.write(document(patch));
   for (const { namespace, accept, done } of namespaces) {
     if (done) continue;
     const metadata = { name: namespace.name, annotations: { [annotationKey("accept")]: accept } };

@@ -21,17 +21,19 @@ export type MigrationView = {
 
 export type ShownMove = Pick<MigrationView, "migration" | "unread"> & {
   readonly inFiles?: boolean;
+  /** Patches of objects that create Secrets. */
+  readonly patches?: readonly unknown[];
 };
 
 /** Prints the move in the requested format. The exit code says whether everything moves. */
 export function showMove(
-  { migration, unread, inFiles = false }: ShownMove,
+  { migration, unread, inFiles = false, patches = [] }: ShownMove,
   options: MigrateOptions,
   flags: KubectlFlags,
   program: Program,
 ): number {
   const items = migrationItems(migration, options.adoptDrifted);
-  if (options.printPatches) printPatches(migration, inFiles, program);
+  if (options.printPatches) printPatches(migration, { inFiles, patches }, program);
   else if (flags.output === "table" || flags.output === "wide") {
     printMigration(migration, items, flags, program);
   } else {

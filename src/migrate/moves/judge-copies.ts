@@ -133,6 +133,9 @@ function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   }
   const doubt = mark.doubt ?? doubtOfWords(mark);
   if (doubt !== undefined) return verdict("doubtful", doubt, source);
+  if (source.content && isEncrypted(source.content.data)) {
+    return verdict("drifted", "its source is encrypted by SOPS: nothing is compared", source);
+  }
   const other = source.content && otherKeys(source.content.data, object.data);
   if (!other) return verdict("doubtful", "its source cannot be read", source);
   if (other.length > 0) {
@@ -174,6 +177,15 @@ function differing(object: OldObject, source: OldSource, verdict: Verdict): Judg
   const own = extra.length > 0 ? [`entries of somebody else: ${listed(extra)}`] : [];
   const merged = extra.length > 0 && other.length === 0;
   return verdict(merged ? "merged" : "drifted", [...values, ...own, ...type].join("; "), source);
+}
+
+/** A manifest that SOPS encrypted holds texts that begin so. */
+function isEncrypted(data: SecretData): boolean {
+  const values = Object.values(data.reveal());
+  return values.some(
+    (value) =>
+      value.startsWith("ENC[") || Buffer.from(value, "base64").toString().startsWith("ENC["),
+  );
 }
 
 /** Keys of the source that the copy lacks, or has with another value. */

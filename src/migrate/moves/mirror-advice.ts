@@ -44,7 +44,8 @@ export function mirrorHints(copies: readonly JudgedCopy[]): readonly string[] {
   ];
   // In a manifest the entries may be absent, and then they are filled.
   const placeholders = mirrors.filter(
-    ({ object, state }) => state === "drifted" && object.data.keys().length > 0,
+    ({ object, state }) =>
+      state === "drifted" && Object.values(object.data.reveal()).some((value) => value !== ""),
   );
   if (placeholders.length === 0) return hints;
   const named = placeholders.map(({ object }) => refText(object));

@@ -12,6 +12,8 @@ import {
   type WordPair,
 } from "./exact-words.ts";
 import type { MoveContext } from "./move-context.ts";
+import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
+import { listed } from "../../text/listed.ts";
 import { patternKey, shownPattern, type PatternUse } from "../oldtools/patterns/old-patterns.ts";
 import { namesOf, type OldTargets } from "../oldtools/old-tool.ts";
 import { globsOfPattern, widerGlob } from "../oldtools/patterns/pattern-globs.ts";
@@ -62,14 +64,18 @@ export function newWords(
     );
   const exact = exactWords(targets, words);
   if (isExact(exact)) {
-    const doubtful = names.length === 0 ? meantAsGlobs(targets, words) : [];
+    const doubtful = [
+      ...(names.length === 0 ? meantAsGlobs(targets, words) : []),
+      ...matchingNothing(targets, words),
+    ];
     return { ...NO_WORDS, annotations: exact, notes, incomplete: [...leftOut, ...doubtful] };
   }
   const partial = partialWords(targets, words, own, context);
   if (partial && isExact(partial.annotations)) {
     return { ...partial, notes, incomplete: [...leftOut, ...partial.incomplete] };
   }
-  const beyond = [beyondGlobs(words, names.length)];
+  const near = nearGlobs(listsThatMustHold(targets).at(-1)?.patterns ?? [], names, own, context);
+  const beyond = [beyondGlobs(words, names.length, near)];
   const reasons =
     names.length > 0
       ? beyond
@@ -82,8 +88,8 @@ export function newWords(
 
 const NO_WORDS: NewWords = { annotations: {}, notes: [], incomplete: [], problem: undefined };
 
-function beyondGlobs({ list }: WordPair, count: number): string {
-  return `${list}: globs and a selector cannot express its rule; the ${count} namespaces of now are listed by name, and a later one must be added by hand`;
+function beyondGlobs({ list }: WordPair, count: number, near: string): string {
+  return `${list}: globs and a selector cannot express its rule${near}; the ${count} namespaces of now are listed by name, and a later one must be added by hand`;
 }
 
 function listedNow({ list }: WordPair, why: string, count: number): string {
@@ -135,8 +141,9 @@ function partialWords(
   targets: OldTargets,
   words: WordPair,
   own: string,
-  { old, answers }: MoveContext,
+  context: MoveContext,
 ): NewWords | undefined {
+  const { old, answers } = context;
   const excluded = globsOfAll(targets.except);
   const [factor, ...others] = listsThatMustHold(targets);
   if (!excluded || !factor || others.length > 0) return undefined;
@@ -150,7 +157,8 @@ function partialWords(
       const set = namesOf({ ...targets, matches: [match] }, old, answers);
       const names = typeof set === "string" ? [] : [...set].filter((name) => name !== own);
       globs.push(...names.toSorted());
-      incomplete.push(withoutGlob(use, words, names.length));
+      const near = nearGlobs([use], names, own, context);
+      incomplete.push(withoutGlob(use, words, names.length, near));
     }
   }
   const parts = { globs: [...new Set(globs)], selector: factor.selector };
@@ -158,10 +166,41 @@ function partialWords(
   return { ...NO_WORDS, annotations: annotations ?? {}, incomplete };
 }
 
-function withoutGlob(use: PatternUse, { list }: WordPair, count: number): string {
-  const wider = widerGlob(use);
-  const hint = wider === undefined ? "" : ` (${wider} matches these names and others)`;
-  return `${list}: no glob expresses the pattern ${shownPattern(use.pattern)}${hint}; the ${count} namespaces that it matches now are listed by name`;
+function withoutGlob(use: PatternUse, { list }: WordPair, count: number, near: string): string {
+  return `${list}: no glob expresses the pattern ${shownPattern(use.pattern)}${near}; the ${count} namespaces that it matches now are listed by name`;
+}
+
+// Globs that match the names of a rule and others, with what they would gain now.
+function nearGlobs(
+  uses: readonly PatternUse[],
+  names: readonly string[],
+  own: string,
+  { old }: MoveContext,
+): string {
+  const globs = uses.map((use) => globsOfPattern(use)?.join(",") ?? widerGlob(use));
+  if (globs.length === 0 || globs.includes(undefined)) return "";
+  const text = [...new Set(globs)].join(",");
+  const list = parseGlobList(text, NAMESPACE_GLOBS);
+  if (!list.ok || !names.every((name) => list.value.matches(name))) return "";
+  const present = new Set([...names, own]);
+  const gained = old.flatMap(({ name }) =>
+    list.value.matches(name) && !present.has(name) ? [name] : [],
+  );
+  const now = gained.length === 0 ? "" : `, now ${listed(gained, MOST_GAINED)}`;
+  return ` (${text} matches these names and others${now})`;
+}
+
+const MOST_GAINED = 5;
+
+// A pattern without any name beside others that have some, as "^prod-" for an engine that covers the name.
+function matchingNothing(targets: OldTargets, { list }: WordPair): readonly string[] {
+  const uses = listsThatMustHold(targets).flatMap(({ patterns }) => patterns);
+  return uses
+    .filter((use) => use.engine !== "glob" && globsOfPattern(use)?.length === 0)
+    .map(
+      ({ pattern }) =>
+        `${list}: the pattern ${shownPattern(pattern)} matches no name of a namespace, and is left out`,
+    );
 }
 
 // "team-*" is a regular expression to these tools, for "team" and any number of "-". Where it matches

@@ -163,6 +163,8 @@ export type OldTool = {
     step: MoveStepName,
     moving: readonly OldSource[],
   ): readonly string[];
+  /** Whether an object of its own kinds copies something. By default each does. */
+  copies?(custom: OldCustom): boolean;
   /** A rule that is there need not act: an account, a webhook or a consent decides as well. */
   readonly rulesNeedMore?: boolean;
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */

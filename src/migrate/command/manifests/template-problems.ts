@@ -15,7 +15,10 @@ import {
   type SecretTemplate,
 } from "../../../inspect/files/secret-templates.ts";
 import { documentsOf } from "../../../inspect/files/yaml-documents.ts";
-import { isNamespaceName, isSecretName } from "../../../text/names.ts";
+import { annotationKey } from "../../../controller/annotations/vocabulary.ts";
+import { isNamespaceName, isSecretName, parseRef } from "../../../text/names.ts";
+import type { StringMap } from "../../../text/string-map.ts";
+import { PLACEHOLDER } from "./usable-objects.ts";
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -29,21 +32,46 @@ type Reading = {
 /** Kinds whose own rule is for the tool, besides the tool's own kinds. */
 const OF_THE_TOOL = new Set(["Secret", "Namespace", "Role", "RoleBinding", "ServiceAccount"]);
 
-/** A line for each rule in an object or another file. */
-export async function templateProblems(
+export type TemplateRules = {
+  /** A line for each rule in an object or another file. */
+  readonly problems: readonly string[];
+  /** The objects that create Secrets, with the new annotations alone. */
+  readonly patches: readonly unknown[];
+};
+
+export async function templateRules(
   objects: readonly FileObject[],
   others: readonly OtherFile[],
   reading: Reading,
-): Promise<readonly string[]> {
+): Promise<TemplateRules> {
   const problems: string[] = [];
+  const patches: unknown[] = [];
   for (const { raw, where } of objects) {
     if (typeof raw["kind"] !== "string" || OF_THE_TOOL.has(raw["kind"])) continue;
     if (resourceOf(raw, reading.tool.resources)) continue;
-    for (const template of secretTemplates(ownPart(raw), reading.tool.prefixes))
-      problems.push(await templateProblem(where, template.title, template, reading));
+    for (const template of secretTemplates(ownPart(raw), reading.tool.prefixes)) {
+      const lines = await linesFor(template, reading);
+      problems.push(templateProblem(where, template.title, template, lines, reading));
+      const patch = patchOf(raw, template, lines);
+      if (patch !== undefined) patches.push(patch);
+    }
   }
   for (const other of others) problems.push(...(await otherProblems(other, reading)));
-  return problems;
+  return { problems, patches };
+}
+
+/** Undefined when a list is on the way, because a patch would replace it, or when nothing is to be set. */
+function patchOf(
+  { apiVersion, kind, metadata }: Raw,
+  { path }: SecretTemplate,
+  { annotations }: Lines,
+): unknown {
+  if (path.includes("[") || Object.keys(annotations).length === 0) return undefined;
+  const { name, namespace } = fields(metadata);
+  const value = path
+    .split(".")
+    .reduceRight<unknown>((inner, field) => ({ [field]: inner }), annotations);
+  return { apiVersion, kind, metadata: { name, namespace }, ...fields(value) };
 }
 
 /** A ConfigMap's own annotations are a rule for itself. */
@@ -63,7 +91,9 @@ async function otherProblems(
   const problems: string[] = [];
   for (const raw of recordsIn(file, text)) {
     for (const template of secretTemplates(raw, prefixes))
-      problems.push(await templateProblem(file, what, template, reading));
+      problems.push(
+        templateProblem(file, what, template, await linesFor(template, reading), reading),
+      );
   }
   if (problems.length > 0) return problems;
   return [
@@ -87,13 +117,14 @@ function recordsIn(file: string, text: string): readonly Raw[] {
   }
 }
 
-async function templateProblem(
+function templateProblem(
   where: string,
   title: string,
   template: SecretTemplate,
+  { annotations, incomplete }: Lines,
   reading: Reading,
-): Promise<string> {
-  const { lines, incomplete } = await linesFor(template, reading);
+): string {
+  const lines = Object.entries(annotations).map(([key, value]) => `${key}: ${shownValue(value)}`);
   const rule = Object.entries(template.annotations)
     .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
     .join(", ");
@@ -105,33 +136,34 @@ async function templateProblem(
   return `${where}: ${title}: its Secret gets a rule of ${reading.tool.name} from ${template.path}: add there ${advice}${rest}`;
 }
 
-/** Placeholders of Flux, Argo CD, Helm or a shell have no known value here. */
-const PLACEHOLDER = /\$[({]|\{\{/;
+/** A source that a mirror names needs no quotes. */
+function shownValue(value: string): string {
+  return parseRef(value) ? value : JSON.stringify(value);
+}
 
 /** `incomplete`: the parts of the rule that the lines do not express. */
-type Lines = { readonly lines: readonly string[]; readonly incomplete: readonly string[] };
+type Lines = { readonly annotations: StringMap; readonly incomplete: readonly string[] };
 
-const NO_LINES: Lines = { lines: [], incomplete: [] };
+const NO_LINES: Lines = { annotations: {}, incomplete: [] };
 
 // The lines for a Secret with these annotations.
 async function linesFor(
-  { namespace, name, annotations }: SecretTemplate,
+  { namespace, name, annotations: rule }: SecretTemplate,
   { tool, flags, settings, namespaces }: Reading,
 ): Promise<Lines> {
-  if (Object.values(annotations).some((value) => PLACEHOLDER.test(value))) return NO_LINES;
+  if (Object.values(rule).some((value) => PLACEHOLDER.test(value))) return NO_LINES;
   const metadata = {
     namespace: namespace !== undefined && isNamespaceName(namespace) ? namespace : "default",
     name: name !== undefined && isSecretName(name) ? name : "secret",
-    annotations,
+    annotations: rule,
   };
   const secret = { apiVersion: "v1", kind: "Secret", metadata, data: { any: "" } };
   const { sources, copies } = await planMove(tool, [...namespaces, secret], flags, settings);
   const [source] = sources;
   const [copy] = copies;
-  const lines = Object.entries(source?.annotations ?? {}).map(
-    ([key, value]) => `${key}: ${JSON.stringify(value)}`,
-  );
-  if (lines.length === 0 && copy?.pulls === true && copy.named !== undefined)
-    lines.push(`secretcast.io/from: ${copy.named}`);
-  return { lines, incomplete: source?.incomplete ?? [] };
+  const annotations = source?.annotations ?? {};
+  const incomplete = source?.incomplete ?? [];
+  if (Object.keys(annotations).length > 0 || copy?.pulls !== true || copy.named === undefined)
+    return { annotations, incomplete };
+  return { annotations: { [annotationKey("from")]: copy.named }, incomplete };
 }

@@ -3,6 +3,7 @@
 // one object, or several clusters. The rule of one must never be written into the manifest of another.
 import { shapeFault } from "../../oldtools/field-shapes.ts";
 import { fields, resourceOf } from "../../oldtools/old-objects.ts";
+import { readOldCluster } from "../../oldtools/read-old-objects.ts";
 import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
 import { isNamespaceName, isSecretName } from "../../../text/names.ts";
@@ -31,7 +32,7 @@ export function usableObjects(
     return [];
   });
   const sound = known.filter((object) => {
-    const fault = faultOf(object, namespace) ?? shapeOf(object, tool);
+    const fault = ruleFault(object, tool) ?? faultOf(object, namespace) ?? shapeOf(object, tool);
     if (fault !== undefined) problems.push(fault);
     return fault === undefined;
   });
@@ -49,6 +50,24 @@ export function usableObjects(
     return false;
   });
   return { objects: withOneNamespaceEach(objects, problems), problems };
+}
+
+/** Placeholders of Flux, Argo CD, Helm or a shell have no known value here. */
+export const PLACEHOLDER = /\$\{|\$\([A-Za-z_]|\{\{/;
+
+/** Why a rule of a Secret or ConfigMap has no known value. */
+function ruleFault({ raw, where }: FileObject, { prefixes }: OldTool): string | undefined {
+  if (!COPYABLE.has(String(raw["kind"]))) return undefined;
+  const { annotations, name } = fields(raw["metadata"]);
+  for (const [key, value] of Object.entries(fields(annotations))) {
+    if (typeof value !== "string" || !prefixes.some((prefix) => key.startsWith(prefix))) continue;
+    const what = `${where}: ${String(raw["kind"])} ${String(name)}: ${key}`;
+    if (value.startsWith("ENC["))
+      return `${what} is encrypted by SOPS: leave annotations unencrypted (encrypted_regex), or add the rule of secretcast by hand`;
+    if (PLACEHOLDER.test(value))
+      return `${what} is ${JSON.stringify(value)}, a placeholder whose value is not known here: add the rule of secretcast by hand`;
+  }
+  return undefined;
 }
 
 /** Whether objects of this kind are in namespaces, as far as the move is concerned. */
@@ -145,8 +164,12 @@ function manifestKey(raw: FileObject["raw"], tool: OldTool): string | undefined 
   return `${title}${String(namespace)}/${String(name)}`;
 }
 
-function hasRule(raw: FileObject["raw"], { prefixes, resources }: OldTool): boolean {
-  if (resourceOf(raw, resources)) return true;
+function hasRule(raw: FileObject["raw"], tool: OldTool): boolean {
+  const { prefixes, resources } = tool;
+  if (resourceOf(raw, resources)) {
+    const { customs } = readOldCluster([raw], undefined, resources);
+    return customs.some((custom) => tool.copies?.(custom) !== false);
+  }
   const { annotations, labels } = fields(raw["metadata"]);
   const keys = [...Object.keys(fields(annotations)), ...Object.keys(fields(labels))];
   return keys.some((key) => prefixes.some((prefix) => key.startsWith(prefix)));

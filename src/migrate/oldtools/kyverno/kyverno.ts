@@ -61,6 +61,10 @@ export const kyverno: OldTool = {
   prefixes: [KYVERNO_PREFIX],
   resources: RULES,
   traces: TRACES,
+  copies: (custom) =>
+    policyReadingsOf([custom]).some(
+      ({ rules, problems }) => rules.length > 0 || problems.length > 0,
+    ),
   rulesNeedMore: true,
   armed: (customs, step, moving) =>
     armedRules({ policyReadings: policyReadingsOf(customs), moving }, customs, step),
