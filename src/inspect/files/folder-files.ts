@@ -8,7 +8,8 @@ import { isKustomization } from "./kustomize-inputs.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 /** Files from which programs render manifests. */
-export const TEMPLATE = /\.(?:tpl|tmpl|gotmpl|tftpl|j2|jinja2?|erb|tf|jsonnet|libsonnet|cue)$/i;
+export const TEMPLATE =
+  /\.(?:tpl|tmpl|gotmpl|tftpl|j2|jinja2?|erb|tf|hcl|tofu|jsonnet|libsonnet|cue|nix|dhall)$/i;
 /** Folders of tools, in which no manifests are kept. */
 const NO_FOLDERS = new Set([".git", "node_modules"]);
 

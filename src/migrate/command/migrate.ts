@@ -25,7 +25,7 @@ import { templateRules } from "./manifests/template-problems.ts";
 import { usableObjects } from "./manifests/usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { Ref } from "../../text/names.ts";
-import type { MoveSettings } from "../moves/migration.ts";
+import type { Migration, MoveSettings } from "../moves/migration.ts";
 import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import { mirrorsAlone, typedMirrors } from "../moves/mirror-advice.ts";
 import { fields } from "../oldtools/old-objects.ts";
@@ -134,6 +134,7 @@ function oldSettings(
   if (oldArgs !== undefined) {
     return { flags: oldFlags(settings, wordsAlone(wordsOf(oldArgs))), unread: [] };
   }
+  if (settings.length === 0) return { flags: WITHOUT_SETTINGS, unread: [] };
   const [first] = workloads;
   if (first) {
     const { title, container } = first;
@@ -158,12 +159,10 @@ function oldSettings(
       );
     return { flags, unread };
   }
-  if (settings.length > 0) {
-    const names = settings.map(({ name }) => name).join(", ");
-    program.stderr.write(
-      `no workload of ${tool.name} was found: it is taken to run without ${names} (--old-args)\n`,
-    );
-  }
+  const names = settings.map(({ name }) => name).join(", ");
+  program.stderr.write(
+    `no workload of ${tool.name} was found: it is taken to run without ${names} (--old-args)\n`,
+  );
   return { flags: WITHOUT_SETTINGS, unread: [] };
 }
 
@@ -227,11 +226,11 @@ async function migrateFiles(
   const recursive = args["recursive"] === true;
   const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const { namespace } = flags;
-  const { objects: found, problems: faults } = usableObjects(
-    reading.objects,
-    options.tool,
-    namespace,
-  );
+  const {
+    objects: found,
+    problems: faults,
+    layered,
+  } = usableObjects(reading.objects, options.tool, namespace);
   const passedOver = [...reading.passedOver].map(([what, count]) => `${count} ${what}`);
   if (passedOver.length > 0) program.stderr.write(`passed over: ${passedOver.join(", ")}\n`);
   program.stderr.write(`${settingsLine(planning)}\n`);
@@ -261,6 +260,7 @@ async function migrateFiles(
     ...old.unread,
     ...reading.unread,
     ...faults,
+    ...(asksNamespaces(planned) ? layered : []),
     ...templates.problems,
     ...mirrorsAlone(planned.copies),
   ];
@@ -276,6 +276,16 @@ async function migrateFiles(
   const unread = refusedEdits(found, migration, flags);
   const { patches } = templates;
   return showMove({ migration, unread, inFiles: true, patches }, options, flags, program);
+}
+
+/** Whether labels or annotations of Namespaces decide where a source is copied. */
+function asksNamespaces({ tool, sources }: Migration): boolean {
+  return (
+    tool.optIn === true ||
+    sources.some(({ annotations }) =>
+      Object.keys(annotations).some((key) => key.endsWith("-selector")),
+    )
+  );
 }
 
 type Raw = Readonly<Record<string, unknown>>;

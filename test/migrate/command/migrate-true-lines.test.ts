@@ -72,6 +72,36 @@ for (const [what, tool, files] of [
   });
 }
 
+const COPYING = VALIDATING.replace(
+  /validate: .*/,
+  'generate: {apiVersion: v1, kind: Secret, name: x, namespace: "{{request.object.metadata.name}}", synchronize: true, clone: {namespace: platform, name: cred}}',
+).replace("[Pod]", "[Namespace]");
+
+test("a part of a policy, as tests have it, is no layer of the policy", async (t) => {
+  const part = VALIDATING.replace(/spec:[^]*/, "status: {ready: true}\n");
+  const { stderr } = await migrate(t, "kyverno", { "a.yaml": COPYING, "test/ready.yaml": part });
+  assert.match(stderr, /ClusterPolicy labels\/check: its source platform\/cred is not there\n$/);
+  assert.doesNotMatch(stderr, /layers or clusters/);
+});
+
+test("Namespaces of several layers matter to rules that ask for labels alone", async (t) => {
+  const namespace = (labels: string): string =>
+    `apiVersion: v1\nkind: Namespace\nmetadata: {name: dev, labels: {a: ${labels}}}\n`;
+  const files = { "a.yaml": namespace("x"), "b.yaml": namespace("two") };
+  const names = { ...PUSHED, "reflection-auto-namespaces": "dev" };
+  const plain = await migrate(t, "reflector", { ...files, "s.yaml": source(names) });
+  assert.equal(plain.code, 0, plain.stderr);
+  const labels = { ...PUSHED, "reflection-auto-namespaces-selector": "a=x" };
+  const asking = await migrate(t, "reflector", { ...files, "s.yaml": source(labels) });
+  assert.match(asking.stderr, /Namespace dev is at .* they are taken together/);
+});
+
+test("a placeholder in the name of an object without a rule is not named", async (t) => {
+  const other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: '${APP}-ns'}\n";
+  const { code, stderr } = await migrate(t, "reflector", { "a.yaml": other });
+  assert.equal(code, 0, stderr);
+});
+
 const APPLICATION = (source: string): string =>
   `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: x, namespace: argocd}\nspec: {source: ${source}}\n`;
 

@@ -15,6 +15,8 @@ export type UsableObjects = {
   readonly objects: readonly FileObject[];
   /** What is left out, and why. */
   readonly problems: readonly string[];
+  /** Namespaces that are there several times, which matters to rules that ask for labels or annotations. */
+  readonly layered: readonly string[];
 };
 
 /** `namespace`: of objects that name none. Undefined when nothing says it. */
@@ -32,14 +34,20 @@ export function usableObjects(
     return [];
   });
   const sound = known.filter((object) => {
+    const { raw } = object;
     const fault = ruleFault(object, tool) ?? faultOf(object, namespace) ?? shapeOf(object, tool);
-    if (fault !== undefined) problems.push(fault);
-    return fault === undefined;
+    if (fault === undefined) return true;
+    // A placeholder is usual in objects that have nothing to do with the tool.
+    if (hasRule(raw, tool) || !isTemplated(raw)) problems.push(fault);
+    return false;
   });
   const byKey = Map.groupBy(sound, ({ raw }) => manifestKey(raw, tool));
   const objects = sound.filter((object) => {
     const key = manifestKey(object.raw, tool);
-    const versions = key === undefined ? [] : (byKey.get(key) ?? []);
+    const same = key === undefined ? [] : (byKey.get(key) ?? []);
+    // Parts of a policy that copy nothing, as tests contain them, are no layers.
+    const isOwn = resourceOf(object.raw, tool.resources) !== undefined;
+    const versions = isOwn ? same.filter(({ raw }) => hasRule(raw, tool)) : same;
     if (versions.length < 2 || !versions.some(({ raw }) => hasRule(raw, tool))) return true;
     if (versions[0] === object) {
       const places = versions.map(({ where }) => where).join(" and ");
@@ -49,11 +57,17 @@ export function usableObjects(
     }
     return false;
   });
-  return { objects: withOneNamespaceEach(objects, problems), problems };
+  const layered: string[] = [];
+  return { objects: withOneNamespaceEach(objects, layered), problems, layered };
 }
 
 /** Placeholders of Flux, Argo CD, Helm or a shell have no known value here. */
 export const PLACEHOLDER = /\$\{|\$\([A-Za-z_]|\{\{/;
+
+function isTemplated({ metadata }: FileObject["raw"]): boolean {
+  const { name, namespace } = fields(metadata);
+  return [name, namespace].some((text) => typeof text === "string" && PLACEHOLDER.test(text));
+}
 
 /** Why a rule of a Secret or ConfigMap has no known value. */
 function ruleFault({ raw, where }: FileObject, { prefixes }: OldTool): string | undefined {
@@ -122,7 +136,7 @@ function nameFault(raw: FileObject["raw"], resources: OldTool["resources"]): str
 // Layers describe one Namespace several times, and the labels of all of them decide what a rule matches.
 function withOneNamespaceEach(
   objects: readonly FileObject[],
-  problems: string[],
+  layered: string[],
 ): readonly FileObject[] {
   const isNamespace = ({ raw }: FileObject): boolean => raw["kind"] === "Namespace";
   const nameOf = ({ raw }: FileObject): string => String(fields(raw["metadata"])["name"]);
@@ -147,7 +161,7 @@ function withOneNamespaceEach(
     );
     if (texts.size < 2) continue;
     const places = versions.map(({ where }) => where).join(" and ");
-    problems.push(
+    layered.push(
       `Namespace ${name} is at ${places} with different labels or annotations: they are taken together`,
     );
   }
