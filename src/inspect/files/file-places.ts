@@ -7,9 +7,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** How an object of a file is renamed. Undefined parts stay as they are. */
 export type FilePlace = {
-  /** Of every object. */
+  /** The namespace of every object. */
   readonly forced: string | undefined;
-  /** Of objects that name none. */
+  /** The namespace of objects that name none. */
   readonly otherwise: string | undefined;
   readonly prefix: string;
   readonly suffix: string;

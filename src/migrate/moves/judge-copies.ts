@@ -101,7 +101,7 @@ function judgePush(mark: OldMark, reaches: Reach, verdict: Verdict, tool: OldToo
   const [first] = wanting;
   if (!first) {
     if (unknown !== undefined) return verdict("doubtful", unknown);
-    return verdict("outside", "its source does not name this namespace any more");
+    return verdict("outside", mark.unclaimed ?? "its source does not name this namespace any more");
   }
   const equal = wanting.filter(({ content }) => content && isEqualContent(object, content));
   const winner = equal.find((source) => mark.wroteLast(source)) ?? equal[0];

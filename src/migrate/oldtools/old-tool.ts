@@ -106,6 +106,8 @@ export type OldMark = {
   readonly ofUnmovedRule?: boolean;
   /** The tool says that it does not keep it current. */
   readonly isStalled?: boolean;
+  /** Why no rule claims it. */
+  readonly unclaimed?: string;
   /** Whether this source was the last of several to write it, as far as the mark shows. */
   wroteLast(source: OldSource): boolean;
 };

@@ -34,7 +34,7 @@ export function secretSource(
 export function markOfOne(
   object: OldObject,
   source: OldSource | undefined,
-  ways: Partial<Pick<OldMark, "pulls" | "named" | "doubt">> = {},
+  ways: Partial<Pick<OldMark, "pulls" | "named" | "doubt" | "unclaimed">> = {},
 ): OldMark {
   return {
     object,

@@ -19,7 +19,7 @@ import { SandboxApi } from "../controller/sandbox-api.ts";
 import { Api } from "../scenes/api.ts";
 import { FakeClock } from "../time/fake-clock.ts";
 import { moveSettings } from "./migration.ts";
-import type { WorldName } from "./world.ts";
+import type { WorldName, WorldObject } from "./world.ts";
 import { WorldScene } from "./world-scene.ts";
 
 /** The process ends with this request, counted from 1: before the server acts, or after. */
@@ -45,14 +45,17 @@ export class MemoryWorld {
   readonly #scene: WorldScene;
   readonly #world: WorldName;
   readonly #byList: boolean;
+  readonly #mayGain: boolean;
 
-  static async load(world: WorldName, byList: boolean): Promise<MemoryWorld> {
-    const loaded = new MemoryWorld(world, byList);
+  /** `mayGain`: whether sources may serve namespaces without a copy of now. */
+  static async load(world: WorldName, byList: boolean, mayGain = true): Promise<MemoryWorld> {
+    const loaded = new MemoryWorld(world, byList, mayGain);
     await loaded.#scene.load({ after: () => undefined });
     return loaded;
   }
 
-  private constructor(world: WorldName, byList: boolean) {
+  private constructor(world: WorldName, byList: boolean, mayGain: boolean) {
+    this.#mayGain = mayGain;
     this.#world = world;
     this.#byList = byList;
     const api = new Api(withoutOthers(this.#server.client));
@@ -102,7 +105,8 @@ export class MemoryWorld {
       signal,
       onRead: () => undefined,
     });
-    const settings = moveSettings({ includeSystemNamespaces: true }, this.#byList);
+    const given = moveSettings({ includeSystemNamespaces: true }, this.#byList);
+    const settings = { ...given, mayGain: () => this.#mayGain };
     const cluster = readOldCluster(objects, settings.list, tool.resources);
     const reading = tool.read(cluster, { flag: () => undefined });
     const names = cluster.namespaces.map(({ name }) => name);
@@ -159,6 +163,13 @@ export class MemoryWorld {
       annotations[annotationKey("source-version")] = current ? "the source's" : "an older one";
     }
     return { ...metadata, annotations };
+  }
+
+  /** Every Secret, ConfigMap and Namespace as it is. */
+  objects(): readonly WorldObject[] {
+    return this.#all().map((object): WorldObject =>
+      JSON.parse(JSON.stringify({ apiVersion: "v1", ...object })),
+    );
   }
 
   #all(): readonly Found[] {

@@ -156,7 +156,12 @@ function attribution(
     const source = original?.kind === object.kind ? original : undefined;
     const other = sources.find((one) => source !== undefined && one.source.object === source);
     if (other) return markOfOne(object, inPlace(object, other.source), { doubt: NO_RULE });
-    return markOfOne(object, source && rulelessSource(source));
+    const policy = label(object, "policy-name");
+    const isGone =
+      policy !== undefined && !cluster.customs.some((one) => isPolicyOf(one, object, policy));
+    if (!source || !isGone) return markOfOne(object, source && rulelessSource(source));
+    const ways = { named: objectTitle(source), unclaimed: policyGone(policy) };
+    return markOfOne(object, rulelessSource(source), ways);
   };
 }
 
@@ -171,6 +176,15 @@ function rulelessSource(object: OldObject): OldSource {
     isRuleless: true,
     sharing: "refused",
   };
+}
+
+function isPolicyOf({ kind, name, namespace = "" }: OldCustom, object: OldObject, policy: string) {
+  const home = object.labels[`${KYVERNO_PREFIX}policy-namespace`] ?? "";
+  return kind.endsWith("Policy") && name === policy && namespace === home;
+}
+
+function policyGone(policy: string): string {
+  return `its policy ${policy} is deleted, so that no rule says where it is wanted: nothing keeps it current; to keep it so, name this namespace in secretcast.io/to of its source and set secretcast.io/adopt on it; its labels generate.kyverno.io/* make Kyverno update no other copy of the source`;
 }
 
 const NO_RULE = "its rule no longer exists, or is not one of its source";

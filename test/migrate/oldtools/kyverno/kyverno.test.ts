@@ -702,3 +702,13 @@ for (const [expression, spec, expected] of [
     }
   });
 }
+
+test("a copy whose policy is deleted is named with that reason, and is not adopted", async () => {
+  const orphan = copyIn("team-a", "copy", { "generate.kyverno.io/policy-name": "gone" });
+  const objects = [...namespaces(), secret("platform", "registry"), orphan];
+  const { copies, sources } = await migrationOf("kyverno", objects);
+  assert.deepEqual(sources, []);
+  const [copy = assert.fail("it is not named")] = copies;
+  assert.equal(copy.state, "outside");
+  assert.match(copy.why, /^its policy gone is deleted, .* nothing keeps it current/);
+});
