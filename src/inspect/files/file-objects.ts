@@ -12,6 +12,7 @@ import {
   filePlaces,
   nameIn,
   namespaceIn,
+  namespaceName,
   type FilePlace,
   type FilePlaces,
   type Kustomization,
@@ -158,15 +159,16 @@ export function fileOf(where: string): string {
   return where.slice(0, where.lastIndexOf(":"));
 }
 
-/** Kinds that keep their names, or have no namespace. */
-const NOT_RENAMED = new Set(["Namespace", "CustomResourceDefinition"]);
-
 function placed(object: FileObject, places: FilePlaces): FileObject {
   const { raw, where } = object;
   const { kind, metadata } = raw;
   const place = places.get(fileOf(where)) ?? AS_WRITTEN;
   if (place === "several") return { ...object, place };
-  if (!isRecord(metadata) || NOT_RENAMED.has(String(kind))) return { ...object, place };
+  if (!isRecord(metadata) || kind === "CustomResourceDefinition") return { ...object, place };
+  if (kind === "Namespace") {
+    const own = { name: namespaceName(place, metadata["name"]) };
+    return { ...object, raw: { ...raw, metadata: { ...metadata, ...own } }, place };
+  }
   const namespace = namespaceIn(place, metadata["namespace"]);
   const { name } = metadata;
   const named = typeof name === "string" ? { name: nameIn(place, name) } : {};

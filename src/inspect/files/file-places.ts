@@ -167,6 +167,11 @@ export function namespaceIn(place: FilePlace, own: unknown): string | undefined 
   return place.forced ?? textOf(own) ?? place.otherwise;
 }
 
+/** The name of a Namespace: kustomize gives it that of its objects, and no prefix. */
+export function namespaceName<T>({ forced }: FilePlace, own: T): T | string {
+  return forced ?? own;
+}
+
 /** The name of an object of the file. */
 export function nameIn({ prefix, suffix }: FilePlace, own: string): string {
   return `${prefix}${own}${suffix}`;

@@ -165,8 +165,8 @@ export type OldTool = {
     step: MoveStepName,
     moving: readonly OldSource[],
   ): readonly string[];
-  /** Whether an object of its own kinds copies something. By default each does. */
-  copies?(custom: OldCustom): boolean;
+  /** Whether an object of its own kinds, which `customs` are, copies something. By default each does. */
+  copies?(custom: OldCustom, customs: readonly OldCustom[]): boolean;
   /** A rule that is there need not act: an account, a webhook or a consent decides as well. */
   readonly rulesNeedMore?: boolean;
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */

@@ -174,3 +174,14 @@ test("UTF-16 of either byte order is read by itself and in a folder", async (t) 
     );
   }
 });
+
+test("a Namespace of a kustomization has the namespace of its objects as its name", async (t) => {
+  const folder = folderOf(t, {
+    "kustomization.yaml": "namespace: dev\nnamePrefix: x-\nresources: [ns.yaml]\n",
+    "ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n",
+    "s.yaml": PLACED,
+  });
+  const { code, stderr } = await commandLine(["migrate", "--from", "replicator", "-f", folder]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /taken for namespaces without labels: platform\n/);
+});

@@ -227,3 +227,20 @@ test("an edit leaves comments that only mention the tool alone", async (t) => {
   assert.equal((await commandLine(args)).code, 0);
   assert.match(readFileSync(join(folder, "s.yaml"), "utf8"), /secretcast\.io\/to/);
 });
+
+test("an ExternalSecret of another provider needs no place", async (t) => {
+  const overlay = (name: string): string => `namespace: ${name}\nresources: [../base]\n`;
+  const external = (kind: string, spec: string): string =>
+    `apiVersion: external-secrets.io/v1\nkind: ${kind}\nmetadata: {name: vault}\nspec: ${spec}\n`;
+  const { stderr } = await migrate(t, "external-secrets", {
+    "base/kustomization.yaml": "resources: [x.yaml]\n",
+    "base/x.yaml": external(
+      "ExternalSecret",
+      "{secretStoreRef: {kind: ClusterSecretStore, name: vault}, dataFrom: [{extract: {key: x}}]}",
+    ),
+    "a/kustomization.yaml": overlay("a"),
+    "b/kustomization.yaml": overlay("b"),
+    "store.yaml": external("ClusterSecretStore", "{provider: {vault: {server: https://x}}}"),
+  });
+  assert.doesNotMatch(stderr, /deployed more than once/);
+});

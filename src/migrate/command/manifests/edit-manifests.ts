@@ -2,7 +2,12 @@
 // adds text. The result is reported as a diff.
 import { isMap, isScalar, isSeq, parseAllDocuments, type YAMLMap } from "yaml";
 import { UsageError } from "../../../controller/settings/config.ts";
-import { nameIn, namespaceIn, type FilePlace } from "../../../inspect/files/file-places.ts";
+import {
+  nameIn,
+  namespaceIn,
+  namespaceName,
+  type FilePlace,
+} from "../../../inspect/files/file-places.ts";
 import { apiVersionOf } from "../../../text/names.ts";
 import { KINDS } from "../../../controller/model/kinds.ts";
 import { NAMESPACES } from "../../../kube/rest/resource.ts";
@@ -161,7 +166,7 @@ function nameOf(
   // Other groups have kinds of the same names. The items of a list have no apiVersion.
   if (!isMap(metadata) || (object.get("apiVersion") ?? version) !== version) return undefined;
   const name = String(metadata.get("name"));
-  if (kind === NAMESPACES.kind) return `${kind} /${name}`;
+  if (kind === NAMESPACES.kind) return `${kind} /${namespaceName(place, name)}`;
   const namespace = namespaceIn(place, metadata.get("namespace")) ?? otherwise;
   return namespace === undefined
     ? undefined

@@ -2,7 +2,7 @@
 // The same is true for a Secret with a rule that the files contain more than once. They may be layers of
 // one object, or several clusters. The rule of one must never be written into the manifest of another.
 import { shapeFault } from "../../oldtools/field-shapes.ts";
-import { fields, resourceOf } from "../../oldtools/old-objects.ts";
+import { fields, resourceOf, type OldCustom } from "../../oldtools/old-objects.ts";
 import { readOldCluster } from "../../oldtools/read-old-objects.ts";
 import { movesKind, type OldTool } from "../../oldtools/old-tool.ts";
 import type { FileObject } from "../../../inspect/files/file-objects.ts";
@@ -26,11 +26,14 @@ export function usableObjects(
   namespace: string | undefined,
 ): UsableObjects {
   const problems: string[] = [];
+  const raws = all.map(({ raw }) => raw);
+  const { customs } = readOldCluster(raws, undefined, tool.resources);
+  const isRule = (raw: FileObject["raw"]): boolean => hasRule(raw, tool, customs);
   const known = all.flatMap((object): readonly FileObject[] => {
     const fault = placeFault(object, tool, namespace);
     if (fault === undefined) return [withNamespace(object, tool, namespace)];
     // An object without a rule is of no use without its place.
-    if (hasRule(object.raw, tool)) problems.push(`${object.where}: ${fault}`);
+    if (isRule(object.raw)) problems.push(`${object.where}: ${fault}`);
     return [];
   });
   const sound = known.filter((object) => {
@@ -38,7 +41,7 @@ export function usableObjects(
     const fault = ruleFault(object, tool) ?? faultOf(object, namespace) ?? shapeOf(object, tool);
     if (fault === undefined) return true;
     // A placeholder is usual in objects that have nothing to do with the tool.
-    if (hasRule(raw, tool) || !isTemplated(raw)) problems.push(fault);
+    if (isRule(raw) || !isTemplated(raw)) problems.push(fault);
     return false;
   });
   const byKey = Map.groupBy(sound, ({ raw }) => manifestKey(raw, tool));
@@ -47,8 +50,8 @@ export function usableObjects(
     const same = key === undefined ? [] : (byKey.get(key) ?? []);
     // Parts of a policy that copy nothing, as tests contain them, are no layers.
     const isOwn = resourceOf(object.raw, tool.resources) !== undefined;
-    const versions = isOwn ? same.filter(({ raw }) => hasRule(raw, tool)) : same;
-    if (versions.length < 2 || !versions.some(({ raw }) => hasRule(raw, tool))) return true;
+    const versions = isOwn ? same.filter(({ raw }) => isRule(raw)) : same;
+    if (versions.length < 2 || !versions.some(({ raw }) => isRule(raw))) return true;
     if (versions[0] === object) {
       const places = versions.map(({ where }) => where).join(" and ");
       problems.push(
@@ -98,6 +101,7 @@ function placeFault(
   tool: OldTool,
   namespace: string | undefined,
 ): string | undefined {
+  if (place === "several" && raw["kind"] === "Namespace") return "is one of several Namespaces";
   if (!isPlaced(raw, tool)) return undefined;
   const { name, namespace: own = namespace } = fields(raw["metadata"]);
   const what = `${String(raw["kind"])} ${String(name)}`;
@@ -178,11 +182,11 @@ function manifestKey(raw: FileObject["raw"], tool: OldTool): string | undefined 
   return `${title}${String(namespace)}/${String(name)}`;
 }
 
-function hasRule(raw: FileObject["raw"], tool: OldTool): boolean {
+function hasRule(raw: FileObject["raw"], tool: OldTool, customs: readonly OldCustom[]): boolean {
   const { prefixes, resources } = tool;
   if (resourceOf(raw, resources)) {
-    const { customs } = readOldCluster([raw], undefined, resources);
-    return customs.some((custom) => tool.copies?.(custom) !== false);
+    const own = readOldCluster([raw], undefined, resources).customs;
+    return own.some((custom) => tool.copies?.(custom, customs) !== false);
   }
   const { annotations, labels } = fields(raw["metadata"]);
   const keys = [...Object.keys(fields(annotations)), ...Object.keys(fields(labels))];

@@ -58,6 +58,11 @@ export const externalSecrets: OldTool = {
     namespaced,
   })),
   rulesNeedMore: true,
+  copies: (custom, customs) => {
+    const stores = readStores(customs, "default");
+    const { rules } = readExternalRules([custom], stores);
+    return rules.some(({ read }) => read.kind !== "left" || !read.store.isOther);
+  },
   armed,
   read: readExternalSecrets,
 };

@@ -14,7 +14,13 @@ export type ExternalStore =
       /** The namespaces that may use it. Undefined means every namespace. */
       readonly within: NamespaceSet | undefined;
     }
-  | { readonly kind: "left"; readonly title: string; readonly why: string };
+  | {
+      readonly kind: "left";
+      readonly title: string;
+      readonly why: string;
+      /** Its provider is another one, so that it certainly reads no Secret of this cluster. */
+      readonly isOther: boolean;
+    };
 
 export type ExternalStores = {
   /** `namespace`: of the ExternalSecret. Undefined for the rule of many namespaces. */
@@ -44,6 +50,7 @@ export function readStores(customs: readonly OldCustom[], controllerClass: strin
       return {
         kind: "left",
         title,
+        isOther: false,
         why: "each namespace has its own, which may name another source",
       };
     },
@@ -55,13 +62,15 @@ function titleOf(kind: string, namespace: string | undefined, name: string): str
 }
 
 function found(stores: ReadonlyMap<string, ExternalStore>, title: string): ExternalStore {
-  return stores.get(title) ?? { kind: "left", title, why: "it is not there" };
+  return stores.get(title) ?? { kind: "left", title, why: "it is not there", isOther: false };
 }
 
 function readStore(title: string, spec: RawFields, controllerClass: string): ExternalStore {
-  const left = (why: string): ExternalStore => ({ kind: "left", title, why });
+  const left = (why: string, isOther = false): ExternalStore => {
+    return { kind: "left", title, why, isOther };
+  };
   const [provider = "none"] = Object.keys(fields(spec["provider"]));
-  if (provider !== "kubernetes") return left(`its provider is ${provider}, not this cluster`);
+  if (provider !== "kubernetes") return left(`its provider is ${provider}, not this cluster`, true);
   const { server, authRef, remoteNamespace } = fields(fields(spec["provider"])["kubernetes"]);
   // A kubeconfig in a Secret may name any cluster.
   if (authRef !== undefined) return left("its kubeconfig (authRef) may name another cluster");
