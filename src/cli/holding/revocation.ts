@@ -1,7 +1,7 @@
 // The answer to "may the old value be revoked?": yes only if every place is current and no Pod that may be
 // read holds an older value.
 import { refText, type Ref } from "../../text/names.ts";
-import { heldCode, type HeldCode, type ObjectValue, type Refresh } from "./held-value.ts";
+import { heldCode, type HeldCode, type Refresh } from "./held-value.ts";
 import type { RotationPlace } from "./rotation-places.ts";
 import type { Use, UsingPod } from "./using-pod.ts";
 
@@ -38,21 +38,20 @@ export type PodsAsRead = {
 };
 
 /**
- * `former`: what Pods hold that use a copy which is not there any more, by its place. Undefined where none is
- * missing.
+ * `unrecorded`: what a Pod says of a place that is not among `places`. Undefined where the source had none.
  */
 export function judgeRevocation(
   places: readonly RotationPlace[],
   { pods, unread }: PodsAsRead,
-  former: (place: Ref) => ObjectValue | undefined,
+  unrecorded: (place: Ref) => RotationPlace | undefined,
   refresh: Refresh,
 ): Revocation {
   const known = new Set(places.map(refText));
   const using = usesByPlace(pods);
   const all = [...places];
   for (const [key, { place }] of using) {
-    const value = known.has(key) ? undefined : former(place);
-    if (value) all.push({ ...place, ...FORMER, value });
+    const more = known.has(key) ? undefined : unrecorded(place);
+    if (more) all.push(more);
   }
   const judged = all
     .map((place): JudgedPlace => {
@@ -69,9 +68,7 @@ export function judgeRevocation(
     ({ place }) => !place.isCurrent && place.role !== "former",
   ).length;
   const holding = new Set(judged.flatMap(({ holders }) => holders.map(({ pod }) => refText(pod))));
-  const unreadNamespaces = new Set(
-    judged.filter(({ podsUnread }) => podsUnread).map(({ place }) => place.namespace),
-  ).size;
+  const unreadNamespaces = unread.size;
   return {
     places: judged,
     isSafe: notCurrent === 0 && holding.size === 0 && unreadNamespaces === 0,
@@ -110,11 +107,3 @@ function holderOf(pod: UsingPod, place: RotationPlace, refresh: Refresh): readon
   });
   return holds.length > 0 ? [{ pod, holds }] : [];
 }
-
-const FORMER = {
-  role: "former",
-  verdict: "skip",
-  code: "FormerCopy",
-  reason: "there is no copy any more, and Pods run that started with one",
-  isCurrent: false,
-} as const;

@@ -18,9 +18,15 @@ export type ObservedObject = {
   /** Since when it has its data, or undefined: unknown. */
   readonly since: number | undefined;
   readonly isImmutable: boolean;
+  /** Names of its entries. */
+  readonly keys: ReadonlySet<string>;
+  /** It has no entries, or empty values only. */
+  readonly isEmpty: boolean;
+  /** Its managedFields say that secretcast wrote an entry that it has. */
+  readonly isWrittenByUs: boolean;
   /** NAMESPACE/NAME in its mark, whether or not it is a copy. */
   readonly markedSource: string | undefined;
-  /** The UID of the source that filled it, whether or not it still has `from`. */
+  /** The UID of the source that filled it, whether or not it still has `from` or what was filled in. */
   readonly filledBy: string | undefined;
 };
 
@@ -47,6 +53,8 @@ export type PlacesInput = {
   readonly leftOut: readonly Ref[];
   /** Why a namespace could not be read. Undefined: it was. */
   readonly unread: (namespace: string) => string | undefined;
+  /** How long a copy may have stayed after its source had changed. In seconds. */
+  readonly longestWait: number;
 };
 
 export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
@@ -57,9 +65,12 @@ export function rotationPlaces(input: PlacesInput): readonly RotationPlace[] {
     const place = answeredPlace(input, answer, object);
     if (place) places.set(refText(place), place);
   }
-  for (const object of objects) {
-    if (places.has(refText(object)) || !isOfSource(object, input)) continue;
-    places.set(refText(object), strayPlace(object, input));
+  const all = [...objects];
+  const uids = new Set(all.flatMap((object) => (object.role === "source" ? [object.uid] : [])));
+  for (const object of all) {
+    if (places.has(refText(object)) || object.role === "source") continue;
+    const place = recordedPlace(object, uids, input);
+    if (place) places.set(refText(object), place);
   }
   for (const object of input.leftOut)
     places.set(refText(object), notKept(object, "copy", LEFT_OUT));
@@ -102,14 +113,15 @@ function answeredPlace(
   if (pulling) {
     if (object?.role !== "pull" || (object.filled === 0 && isNobodys(code))) return undefined;
     const isPresent = object.filled > 0 && isFilledWith(object, input, verdict);
-    const value = object.filled === 0 ? undefined : valueOf(isPresent, input.observed(object));
+    const value =
+      object.filled === 0 ? otherValue(object, input) : valueOf(isPresent, input.observed(object));
     return placed("pulling", verdict === "current" && isPresent, value);
   }
   const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;
   if (verdict === "skip") return copy && strayPlace(copy, input);
   const isPresent = copy?.template.dataDigest === input.source.desiredCopy?.dataDigest;
   const isCurrent = verdict === "current" && copy !== undefined && isPresent;
-  const value = object ? copy && valueOf(isPresent, input.observed(copy)) : formerValue(input);
+  const value = copy ? valueOf(isPresent, input.observed(copy)) : formerValue(place, input);
   return placed("copy", isCurrent, value);
 }
 
@@ -149,12 +161,26 @@ function isCopyOf(copy: CopyObject, source: Ref): boolean {
   return refText(copy.template.source) === refText(source);
 }
 
-/** It carries the source's name or UID, and the explanation does not know it as a place of the source. */
-function isOfSource(object: CachedObject, { source, observed }: PlacesInput): boolean {
-  if (object.role === "source") return false;
-  if (object.role === "pull") return object.filled > 0 && object.sourceUid === source.uid;
-  const marks = observed(object);
-  return marks?.markedSource === refText(source) || marks?.filledBy === source.uid;
+/**
+ * Of an object that the explanation does not know as a place of the source, and that records a source: this
+ * one, or one with a UID that no source has, which may have been this one before it was created again.
+ */
+function recordedPlace(
+  object: Exclude<CachedObject, SourceObject>,
+  uids: ReadonlySet<string>,
+  input: PlacesInput,
+): RotationPlace | undefined {
+  const { source, observed } = input;
+  const { markedSource, filledBy, isEmpty = false } = observed(object) ?? {};
+  if (markedSource !== undefined && markedSource === refText(source))
+    return strayPlace(object, input);
+  const isRecorded = filledBy !== undefined && (filledBy === source.uid || !uids.has(filledBy));
+  const isHeld = object.role === "pull" ? object.filled > 0 : !isEmpty;
+  if (isRecorded && isHeld) return strayPlace(object, input);
+  const isAskedFor =
+    object.role === "pull" && object.from !== undefined && refText(object.from) === refText(source);
+  if (!isRecorded && !isAskedFor) return undefined;
+  return { ...formerPlace(object), value: otherValue(object, input) };
 }
 
 const LEFT_OUT =
@@ -165,15 +191,22 @@ function strayPlace(object: CachedObject, input: PlacesInput): RotationPlace {
   const why = unread(object.namespace);
   if (object.role === "copy" && why !== undefined) return unreadPlace(object, why, input);
   if (object.role === "copy") return notKept(object, "copy", OF_ANOTHER);
+  const { filledBy } = observed(object) ?? {};
+  if (filledBy !== undefined && filledBy !== source.uid)
+    return notKept(object, "pulling", FILLED_BY_FORMER);
   if (object.role === "pull")
     return notKept(object, "pulling", "this source filled it, and it pulls from another one now");
-  if (observed(object)?.filledBy === source.uid) return notKept(object, "pulling", FILLED_BEFORE);
+  if (filledBy === source.uid) return notKept(object, "pulling", FILLED_BEFORE);
   return notKept(object, "copy", MARKED);
 }
 
 const OF_ANOTHER = "a copy of this source that another source or another installation has now";
 const FILLED_BEFORE =
-  "this source filled it, and it no longer pulls: if its owner has replaced the entries, remove `secretcast.io/pulled-keys`";
+  "this source filled it, and it no longer pulls: if its owner has replaced the entries, remove `secretcast.io/source-uid`";
+const FILLED_BY_FORMER =
+  "a source that is not there any more filled it, and may have been this one: if its owner has replaced the entries, remove `secretcast.io/source-uid`";
+const WRITTEN =
+  "secretcast wrote what it has, and it is not a copy any more: it was released or edited";
 const MARKED =
   "it has marks of a copy of this source but is not one: it was moved, restored or edited";
 
@@ -194,12 +227,49 @@ function notKept({ namespace, name }: Ref, role: PlaceRole, reason: string): Rot
   return { namespace, name, role, verdict: "unknown", code, reason, isCurrent: false, value };
 }
 
-/** The value of a place where a copy is missing. */
-export function formerValue({
-  source,
-  observed,
-}: Pick<PlacesInput, "source" | "observed">): ObjectValue {
-  return { kind: "former", since: observed(source)?.since };
+/** A place that has nothing of the source's now. It matters only as far as a Pod there is older than that. */
+function formerPlace({ namespace, name }: Ref): Omit<RotationPlace, "value"> {
+  const [code, reason] = [
+    "FormerCopy",
+    "there is no copy any more, and Pods run that started with one",
+  ];
+  return { namespace, name, role: "former", verdict: "skip", code, reason, isCurrent: false };
+}
+
+/** What a Pod says of a place that no object records. Undefined: the source had no place there. */
+export function unrecordedPlace(
+  place: Ref,
+  input: Omit<PlacesInput, "answers" | "objects">,
+): RotationPlace | undefined {
+  const { clusterState, source, observed } = input;
+  const isName = place.name === source.rule.copyName || place.name === source.name;
+  if (!isName || place.namespace === source.namespace) return undefined;
+  if (!clusterState.namespaces.has(place.namespace)) return undefined;
+  const object = clusterState.objectsIn(place.namespace).get(place.name);
+  if (object?.role === "source") return undefined;
+  const isReleased = object?.role === "unmanaged" && observed(object)?.isWrittenByUs === true;
+  if (object && isReleased && place.name === source.rule.copyName)
+    return notKept(object, "copy", WRITTEN);
+  return { ...formerPlace(place), value: formerValue(place, input) };
+}
+
+/** What Pods may hold at a place that has nothing of the source's now. */
+function formerValue(
+  { namespace, name }: Ref,
+  input: Omit<PlacesInput, "answers" | "objects">,
+): ObjectValue {
+  const object = input.clusterState.objectsIn(namespace).get(name);
+  if (object) return otherValue(object, input);
+  const since = input.observed(input.source)?.since;
+  return { kind: "former", until: since === undefined ? undefined : since + input.longestWait };
+}
+
+function otherValue(
+  object: CachedObject,
+  { observed }: Pick<PlacesInput, "observed">,
+): ObjectValue {
+  const { since, isImmutable = false, keys } = observed(object) ?? {};
+  return { kind: "other", since, isImmutable, keys };
 }
 
 function valueOf(isPresent: boolean, observed: ObservedObject | undefined): ObjectValue {
@@ -208,7 +278,8 @@ function valueOf(isPresent: boolean, observed: ObservedObject | undefined): Obje
 
 function presentValue(observed: ObservedObject | undefined): ObjectValue {
   if (observed?.since === undefined) return { kind: "untimed" };
-  return { kind: "present", since: observed.since, isImmutable: observed.isImmutable };
+  const { since, isImmutable, keys } = observed;
+  return { kind: "present", since, isImmutable, keys };
 }
 
 /** The source first. */

@@ -11,6 +11,12 @@ export type Use = {
   readonly container?: string;
   /** When that container started. For volumes: when the first container of the Pod did. */
   readonly start: ContainerStart;
+  /** The Pod starts without the object or the entry as well. */
+  readonly isOptional?: boolean;
+  /** Entries without which the kubelet does not refresh the volume. */
+  readonly required?: readonly string[];
+  /** The volume needs other objects too. */
+  readonly isOfSeveral?: boolean;
 };
 
 export type UseKind =

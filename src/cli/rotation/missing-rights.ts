@@ -2,10 +2,10 @@
 import type { Owners } from "./find-owners.ts";
 import type { LeftOut } from "./left-out.ts";
 import { listed } from "../../text/listed.ts";
-import type { ReadPods } from "./read-pods.ts";
+import type { PodsAsRead } from "../holding/revocation.ts";
 
 export function missingRightLines(
-  { unread, whole }: ReadPods,
+  { unread }: PodsAsRead,
   { unread: resources }: Owners,
   leftOut: Pick<LeftOut, "isUnread">,
 ): readonly string[] {
@@ -16,10 +16,6 @@ export function missingRightLines(
       `Pods may not be listed in ${listed(names)} (403 Forbidden): whether they hold an older value is not known; ask for: ${bindingLine(names)}`,
     );
   }
-  if (!whole)
-    lines.push(
-      "Pods may not be listed in all namespaces (403 Forbidden): Pods that started with a copy in a namespace without one now are not known",
-    );
   if (leftOut.isUnread)
     lines.push(
       "not every object may be listed (403 Forbidden): copies that were left outside --namespaces or --only-names are not known",

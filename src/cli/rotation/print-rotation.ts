@@ -34,7 +34,7 @@ import { readControllerPage } from "../status/controller-page.ts";
 import { explain } from "../explanation/explain.ts";
 import { leftOutText } from "../explanation/explain-object.ts";
 import { judgeRevocation, type Revocation } from "../holding/revocation.ts";
-import { formerValue, rotationPlaces } from "../holding/rotation-places.ts";
+import { rotationPlaces, unrecordedPlace, type PlacesInput } from "../holding/rotation-places.ts";
 import { findOwners } from "./find-owners.ts";
 import { readLeftOut } from "./left-out.ts";
 import { ObservedObjects } from "./observed-objects.ts";
@@ -60,6 +60,8 @@ type RotationView = {
   readonly read: ReadCluster;
   /** Rights that are missing beside those of `read`. */
   readonly missing: readonly string[];
+  /** How much else than Pods could not be read. */
+  readonly unknown: number;
   readonly againMs: number;
 };
 
@@ -74,13 +76,13 @@ export async function printRotation(args: Args, program: Program): Promise<numbe
   return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const last = await readUntil(
       () => readView(context, question),
-      ({ revocation, read }) => revocation.isSafe && read.unknown.length === 0,
+      ({ revocation, unknown }) => revocation.isSafe && unknown === 0,
       waitMs,
       program,
       (found) => printView(found, question, context),
     );
-    if (!last.revocation.isSafe) return otherwiseCode(flags);
-    return last.read.unknown.length === 0 ? 0 : 1;
+    if (last.unknown > 0 || last.revocation.unreadNamespaces > 0) return 1;
+    return last.revocation.isSafe ? 0 : otherwiseCode(flags);
   });
 }
 
@@ -92,7 +94,7 @@ async function readView(
   const { client } = connection;
   const { signal } = program;
   const subject = { namespace: connection.namespace, name };
-  const observed = new ObservedObjects(subject);
+  const observed = new ObservedObjects();
   const read = await readForPlanning(context, {
     fallback: [subject.namespace],
     onObject: observed.observe,
@@ -108,13 +110,14 @@ async function readView(
     observed: observed.of,
     leftOut: leftOut.objects,
     unread: read.rights.namespace,
+    longestWait: settings.deleteHoldMs / 1000,
   };
-  const placesBy = (made: Plan) =>
-    rotationPlaces({
-      ...input,
-      answers: explain(clusterState, settings, made, subject, { rights: read.rights }).places,
-      objects: read.builder.objects(kind),
-    });
+  const inputBy = (made: Plan): PlacesInput => ({
+    ...input,
+    answers: explain(clusterState, settings, made, subject, { rights: read.rights }).places,
+    objects: read.builder.objects(kind),
+  });
+  const placesBy = (made: Plan) => rotationPlaces(inputBy(made));
   let places = placesBy(plan);
   if (!places.every(({ isCurrent }) => isCurrent)) {
     // The controller knows why a write fails or waits.
@@ -123,26 +126,25 @@ async function readView(
       places = placesBy(withLiveRows(plan, clusterState, page.status, read.rights));
   }
   const names = new Set(places.map(refText));
-  const isFormer = ({ namespace, name: of }: Ref): boolean =>
-    source.rule.to !== undefined &&
-    of === source.rule.copyName &&
-    namespace !== source.namespace &&
-    clusterState.namespaces.has(namespace) &&
-    !clusterState.objectsIn(namespace).has(of);
+  const unrecorded = (place: Ref) => unrecordedPlace(place, input);
   const podsRead = await readPods({
     client,
     kind,
     asked: (namespace, of) =>
-      names.has(refText({ namespace, name: of })) || isFormer({ namespace, name: of }),
-    namespaces: new Set(places.map(({ namespace }) => namespace)),
+      names.has(refText({ namespace, name: of })) ||
+      of === source.name ||
+      of === source.rule.copyName,
+    namespaces: new Set([
+      ...clusterState.namespaces.keys(),
+      ...places.map(({ namespace }) => namespace),
+    ]),
     signal,
   });
   const refresh = {
     now: Math.floor(context.nowMs() / 1000),
     syncPeriod: syncPeriodMs / 1000,
   };
-  const former = (place: Ref) => (isFormer(place) ? formerValue(input) : undefined);
-  const revocation = judgeRevocation(places, podsRead, former, refresh);
+  const revocation = judgeRevocation(places, podsRead, unrecorded, refresh);
   const holding = revocation.places.flatMap(({ holders }) => holders.map(({ pod }) => pod));
   const owners = await findOwners(holding, client, signal);
   return {
@@ -151,6 +153,7 @@ async function readView(
     source: subject,
     read,
     missing: missingRightLines(podsRead, owners, leftOut),
+    unknown: read.unknown.length + Number(leftOut.isUnread),
     againMs: AGAIN_MS,
   };
 }
@@ -186,7 +189,7 @@ function sourceOf(
 }
 
 function printView(
-  { items, revocation, source, read, missing }: RotationView,
+  { items, revocation, source, read, missing, unknown }: RotationView,
   { kind, syncPeriodMs }: Question,
   { where, planning, flags, program }: ClusterContext,
 ): void {
@@ -196,8 +199,8 @@ function printView(
       items,
       beside: {
         object: objectOfItem(kind, source),
-        safe: revocation.isSafe && read.unknown.length === 0,
-        blockers: blockersOf(revocation, read),
+        safe: revocation.isSafe && unknown === 0,
+        blockers: blockersOf(revocation, unknown),
         syncPeriodSeconds: syncPeriodMs / 1000,
         restart: restartCommands(items),
       },
@@ -212,22 +215,23 @@ function printView(
   printUnknown(read, program);
   for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
   for (const line of [
-    answerLine(revocation, read.unknown.length === 0),
+    answerLine(revocation, unknown === 0),
+    OUTSIDE,
     where,
     settingsLine(planning),
   ])
     program.stderr.write(`${line}\n`);
 }
 
+const OUTSIDE =
+  "outside the proof: former places that no Pod, mark or controller records, like deleted copies of a former name";
+
 /** Codes that stay when a sentence changes. */
-function blockersOf(
-  { notCurrent, holdingPods, unreadNamespaces }: Revocation,
-  { unknown }: ReadCluster,
-) {
+function blockersOf({ notCurrent, holdingPods, unreadNamespaces }: Revocation, unknown: number) {
   return [
     { code: "NotCurrent", count: notCurrent },
     { code: "PodsHold", count: holdingPods },
     { code: "PodsNotListed", count: unreadNamespaces },
-    { code: "NotAllRead", count: unknown.length },
+    { code: "NotAllRead", count: unknown },
   ].filter(({ count }) => count > 0);
 }

@@ -92,17 +92,19 @@ class Uses {
       for (const container of recordsIn(this.#spec[list])) this.#environment(container);
     this.#volumes();
     if (this.#fields.isCredential)
-      for (const { name } of recordsIn(this.#spec["imagePullSecrets"])) this.#add(name, "pull");
+      for (const { name } of recordsIn(this.#spec["imagePullSecrets"])) this.#add({ name }, "pull");
     return [...this.#found.values()];
   }
 
   #environment(container: AnswerFields): void {
     const { variable, variables } = this.#fields;
     const of = stringOf(container["name"]);
-    for (const { valueFrom } of recordsIn(container["env"]))
-      this.#add(fieldsIn(fieldsIn(valueFrom)[variable])["name"], "environment", of);
-    for (const source of recordsIn(container["envFrom"]))
-      this.#add(fieldsIn(source[variables])["name"], "environment", of);
+    const references = [
+      ...recordsIn(container["env"]).map(({ valueFrom }) => fieldsIn(valueFrom)[variable]),
+      ...recordsIn(container["envFrom"]).map((source) => source[variables]),
+    ];
+    for (const { name, optional } of references.map(fieldsIn))
+      this.#add({ name, isOptional: optional === true }, "environment", of);
   }
 
   #volumes(): void {
@@ -117,35 +119,47 @@ class Uses {
     );
     for (const volume of recordsIn(this.#spec["volumes"])) {
       const mounted = mounts.filter((mount) => mount.volume === volume["name"]);
-      for (const name of this.#files(volume)) {
+      for (const files of this.#files(volume)) {
         for (const { container, isPart } of mounted)
-          this.#add(name, isPart ? "subPath" : "volume", container);
-        if (mounted.length === 0) this.#add(name, "volume");
+          this.#add(files, isPart ? "subPath" : "volume", container);
+        if (mounted.length === 0) this.#add(files, "volume");
       }
       if (this.#fields.isCredential)
-        for (const name of credentialsOf(volume)) this.#add(name, "mount");
+        for (const name of credentialsOf(volume)) this.#add({ name }, "mount");
     }
   }
 
   /** The objects whose entries are files of the volume. */
-  #files(volume: AnswerFields): readonly unknown[] {
+  #files(volume: AnswerFields): readonly Reference[] {
     const { volume: field, volumeName } = this.#fields;
+    const own = fieldsIn(volume[field]);
     const sources = recordsIn(fieldsIn(volume["projected"])["sources"]);
+    const needed = sources.flatMap(neededBy);
     return [
-      fieldsIn(volume[field])[volumeName],
-      ...sources.map((source) => fieldsIn(source[field])["name"]),
+      { ...filesOf(own, own[volumeName]), isOfSeveral: false },
+      ...sources.map((source) => {
+        const of = fieldsIn(source[field]);
+        const isOfSeveral = needed.some((other) => other !== `${field} ${stringOf(of["name"])}`);
+        return { ...filesOf(of, of["name"]), isOfSeveral };
+      }),
     ];
   }
 
-  #add(name: unknown, by: Use["by"], container?: string): void {
+  #add(reference: Reference, by: Use["by"], container?: string): void {
+    const { name, isOptional = false, required = [], isOfSeveral = false } = reference;
     if (typeof name !== "string" || name === "" || !this.#asked(name)) return;
+    const key = `${by} ${name} ${container ?? ""}`;
+    const before = this.#found.get(key);
     const use = {
       name,
       by,
       ...(container !== undefined && { container }),
       start: by === "environment" ? this.#startOf(container) : this.#anyStart(),
+      isOptional: isOptional && before?.isOptional !== false,
+      required: [...(before?.required ?? []), ...required],
+      isOfSeveral: isOfSeveral || before?.isOfSeveral === true,
     };
-    this.#found.set(`${by} ${name} ${container ?? ""}`, use);
+    this.#found.set(key, use);
   }
 
   #startOf(container: string | undefined): ContainerStart {
@@ -159,6 +173,24 @@ class Uses {
     );
     return times.length > 0 ? { kind: "started", at: Math.min(...times) } : UNREPORTED;
   }
+}
+
+/** What a Pod says of an object that it uses. */
+type Reference = Pick<Use, "isOptional" | "required" | "isOfSeveral"> & { readonly name: unknown };
+
+function filesOf({ optional, items }: AnswerFields, name: unknown): Reference {
+  const isOptional = optional === true;
+  const required = isOptional ? [] : recordsIn(items).map(({ key }) => stringOf(key));
+  return { name, isOptional, required };
+}
+
+/** Objects without which a projected volume is not refreshed. The cluster itself keeps its root certificate. */
+function neededBy(source: AnswerFields): readonly string[] {
+  return ["secret", "configMap"].flatMap((field) => {
+    if (source[field] === undefined) return [];
+    const { name, optional } = fieldsIn(source[field]);
+    return optional === true || name === "kube-root-ca.crt" ? [] : [`${field} ${stringOf(name)}`];
+  });
 }
 
 const UNREPORTED: ContainerStart = { kind: "unreported" };

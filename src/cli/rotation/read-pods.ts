@@ -20,16 +20,11 @@ export type PodQuestion = {
   readonly signal: AbortSignal;
 };
 
-export type ReadPods = PodsAsRead & {
-  /** Pods of all namespaces were listed. */
-  readonly whole: boolean;
-};
-
 const AT_ONCE = 8;
 
-export async function readPods(question: PodQuestion): Promise<ReadPods> {
+export async function readPods(question: PodQuestion): Promise<PodsAsRead> {
   const all = await list(question, undefined);
-  if (all) return { pods: all, unread: new Set(), whole: true };
+  if (all) return { pods: all, unread: new Set() };
   const parts = await mapAtOnce([...question.namespaces], AT_ONCE, async (namespace) => ({
     namespace,
     pods: await list(question, namespace),
@@ -37,7 +32,6 @@ export async function readPods(question: PodQuestion): Promise<ReadPods> {
   return {
     pods: parts.flatMap(({ pods = [] }) => pods),
     unread: new Set(parts.flatMap(({ namespace, pods }) => (pods ? [] : [namespace]))),
-    whole: false,
   };
 }
 

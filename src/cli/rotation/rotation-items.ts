@@ -77,6 +77,7 @@ function valueWord(value: RotationPlace["value"]): RotationItem["value"] {
     case "older":
       return "older";
     case "former":
+    case "other":
     case undefined:
       return "absent";
   }

@@ -8,11 +8,13 @@ import {
   type HeldCode,
   type ObjectValue,
 } from "../../../src/cli/holding/held-value.ts";
-import type { ContainerStart, UseKind, UsingPod } from "../../../src/cli/holding/using-pod.ts";
+import type { ContainerStart, Use, UseKind, UsingPod } from "../../../src/cli/holding/using-pod.ts";
 import { tableRows, uncoded } from "../../support/documents/markdown.ts";
 
 const SINCE = 1000;
 const PRESENT: ObjectValue = { kind: "present", since: SINCE, isImmutable: false };
+const FORMER: ObjectValue = { kind: "former", until: SINCE };
+const OTHER = { kind: "other", since: SINCE, isImmutable: false } as const;
 /** Long after every volume was refreshed. */
 const LATER = { now: SINCE + 500, syncPeriod: 120 };
 const SOON = { now: SINCE + 119, syncPeriod: 120 };
@@ -21,14 +23,15 @@ const NOTHING: ContainerStart = { kind: "unreported" };
 type Given = {
   readonly by?: UseKind;
   readonly start?: ContainerStart;
+  readonly use?: Pick<Use, "isOptional" | "required" | "isOfSeveral">;
   readonly pod?: Partial<UsingPod>;
   readonly value?: ObjectValue;
   readonly refresh?: typeof LATER;
 };
 
-function codeOf({ by = "environment", start = NOTHING, pod, ...rest }: Given) {
+function codeOf({ by = "environment", start = NOTHING, use: more, pod, ...rest }: Given) {
   const { value = PRESENT, refresh = LATER } = rest;
-  const use = { name: "db", by, container: "app", start };
+  const use = { name: "db", by, container: "app", start, ...more };
   const whole: UsingPod = {
     namespace: "team-a",
     name: "web",
@@ -55,10 +58,20 @@ const CASES: readonly (readonly [rule: string, given: Given, code: HeldCode | un
     { pod: { startedAt: 1000 } },
     "StartedBefore",
   ],
-  ["a variable of a Pod that started afterwards", { pod: { startedAt: 1001 } }, undefined],
+  ["a variable of a Pod that started afterwards", { pod: { startedAt: 1121 } }, undefined],
+  [
+    "a variable of a container that started one second after the write",
+    { pod: { startedAt: 995 }, start: started(1001) },
+    "StartedBefore",
+  ],
+  [
+    "a subPath of a Pod within the sync period",
+    { by: "subPath", pod: { startedAt: 1120 } },
+    "StartedBefore",
+  ],
   [
     "a variable of a container that started again",
-    { pod: { startedAt: 900 }, start: started(1001) },
+    { pod: { startedAt: 900 }, start: started(1121) },
     undefined,
   ],
   [
@@ -83,7 +96,7 @@ const CASES: readonly (readonly [rule: string, given: Given, code: HeldCode | un
   [
     "a volume of a newer Pod within the sync period",
     { by: "volume", pod: { startedAt: 1001 }, refresh: SOON },
-    undefined,
+    "VolumeNotRefreshed",
   ],
   [
     "a volume of an immutable object",
@@ -107,7 +120,7 @@ const CASES: readonly (readonly [rule: string, given: Given, code: HeldCode | un
   ["a Pod that a node has just got", { pod: PENDING, refresh: SOON }, "StartNotReported"],
   [
     "a Pod that was created afterwards",
-    { pod: { ...PENDING, createdAt: 1001 }, refresh: SOON },
+    { pod: { ...PENDING, createdAt: 1121 }, refresh: { now: SINCE + 130, syncPeriod: 120 } },
     undefined,
   ],
   [
@@ -143,33 +156,82 @@ const CASES: readonly (readonly [rule: string, given: Given, code: HeldCode | un
   ],
   [
     "a former copy that a container started with",
-    { pod: { startedAt: 900 }, start: started(901), value: { kind: "former", since: SINCE } },
+    { pod: { startedAt: 900 }, start: started(901), value: FORMER },
     "FormerCopy",
   ],
   [
     "a former copy, and a container that started long afterwards",
-    { pod: { startedAt: 900 }, start: started(1200), value: { kind: "former", since: SINCE } },
+    { pod: { startedAt: 900 }, start: started(1200), value: FORMER },
+    "FormerCopy",
+  ],
+  [
+    "a former copy, and an optional use that started long afterwards",
+    { start: started(1200), use: { isOptional: true }, value: FORMER },
     undefined,
   ],
   [
-    "a volume of a former copy, and a container that started again",
-    {
-      by: "volume",
-      pod: { startedAt: 900 },
-      start: started(1200),
-      value: { kind: "former", since: SINCE },
-    },
+    "a former copy, and an optional use that started soon afterwards",
+    { start: started(1120), use: { isOptional: true }, value: FORMER },
     "FormerCopy",
   ],
   [
     "a Secret that is not there, and no proof of a start",
-    { pod: { startedAt: 900 }, value: { kind: "former", since: SINCE } },
+    { pod: { startedAt: 900, createdAt: 900 }, value: FORMER },
     undefined,
   ],
   [
-    "a former copy of a source without a time",
-    { pod: { startedAt: 9000 }, start: started(9000), value: { kind: "former", since: undefined } },
+    "a Secret that is not there, and a new Pod of which nothing is reported",
+    { pod: { createdAt: SINCE + 450 }, value: FORMER },
+    "StartNotReported",
+  ],
+  [
+    "a former copy of a source without a time, used optionally",
+    {
+      start: started(9000),
+      use: { isOptional: true },
+      value: { kind: "former", until: undefined },
+    },
     "FormerCopy",
+  ],
+  [
+    "another object, and a container that is older",
+    { start: started(900), value: OTHER },
+    "FormerContent",
+  ],
+  [
+    "another object, and a container that is newer",
+    { start: started(1121), value: OTHER },
+    undefined,
+  ],
+  [
+    "another object, and a volume that was refreshed with it",
+    { by: "volume", pod: { startedAt: 900 }, start: started(901), value: OTHER },
+    undefined,
+  ],
+  [
+    "another object without a time",
+    { start: started(9000), value: { ...OTHER, since: undefined } },
+    "FormerContent",
+  ],
+  [
+    "a volume with an entry that is not there any more",
+    { by: "volume", pod: { startedAt: 900 }, use: { required: ["password"] } },
+    "VolumeLacksEntry",
+  ],
+  [
+    "a volume with an entry that is there",
+    {
+      by: "volume",
+      pod: { startedAt: 900 },
+      use: { required: ["password"] },
+      value: { ...PRESENT, keys: new Set(["password"]) },
+    },
+    undefined,
+  ],
+  [
+    "a projected volume that needs other objects",
+    { by: "volume", pod: { startedAt: 900 }, use: { isOfSeveral: true } },
+    "VolumeOfSeveral",
   ],
 ];
 

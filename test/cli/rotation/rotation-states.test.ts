@@ -134,7 +134,7 @@ test("Pods of a copy without the present value hold an older one, whenever they 
   assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "CopyNotCurrent");
 });
 
-test("a pulling Secret that was filled counts, and one that the source does not allow never prevents it", async (t) => {
+test("a pulling Secret that was filled counts, and one that no started Pod uses does not", async (t) => {
   const from = { "secretcast.io/from": "secretcast/registry" };
   const cluster = await rotationCluster(t, [
     ...["secretcast", "team-a", "shop"].map((name) => namespaceObject(name)),
@@ -142,7 +142,7 @@ test("a pulling Secret that was filled counts, and one that the source does not 
     secretObject("team-a/mine", from, {}),
     secretObject("shop/stolen", from, {}),
   ]);
-  await cluster.pod("shop/web", withVariable("stolen"));
+  await cluster.pod("shop/web", withVariable("stolen"), { phase: "Pending" });
   const safe = await rotated(cluster);
   assert.equal(safe.code, 0, safe.stderr);
   assert.equal(at(safe, "team-a/mine").role, "pulling");
@@ -178,7 +178,7 @@ test('entries that the source filled stay when their owner takes "from" off: 2',
   assert.equal(answer.code, 2);
   const { role, code } = at(answer, "team-a/mine");
   assert.deepEqual([role, code], ["pulling", "NotKept"]);
-  await annotate(cluster, "team-a/secrets/mine", { "secretcast.io/pulled-keys": null });
+  await annotate(cluster, "team-a/secrets/mine", { "secretcast.io/source-uid": null });
   assert.equal((await rotated(cluster)).code, 0);
 });
 
@@ -242,12 +242,15 @@ test("a Pod that runs with a copy which is not there any more still holds it", a
   const running = { name: "app", state: { running: { startedAt: BEFORE } } };
   const status = { phase: "Running", startTime: BEFORE };
   await cluster.pod("old-team/stuck", withVariable("registry"), status);
-  assert.equal((await cluster.rotation()).code, 0, "its container never started");
+  const early = await cluster.rotation();
+  assert.equal(early.code, 2, "its node may be about to report a start");
+  const stuck = await cluster.rotation("--sync-period", "0");
+  assert.equal(stuck.code, 0, "its container never started");
   await cluster.pod("old-team/web", withVariable("registry"), {
     ...status,
     containerStatuses: [running],
   });
-  const answer = await rotated(cluster);
+  const answer = await rotated(cluster, "--sync-period", "0");
   assert.equal(answer.code, 2);
   assert.deepEqual(
     at(answer, "old-team/registry").holders.map(({ pod }) => pod),
@@ -275,4 +278,95 @@ test("a copy that was restored elsewhere, with its marks, is not kept by anybody
   const answer = await rotated(cluster);
   assert.equal(answer.code, 2);
   assert.equal(at(answer, "restored/registry").code, "NotKept");
+});
+
+/** A Pod with a container that runs since then. */
+function running(startedAt: string): JsonObject {
+  return {
+    phase: "Running",
+    startTime: BEFORE,
+    containerStatuses: [{ name: "app", state: { running: { startedAt } } }],
+  };
+}
+
+test("a pulling Secret that was cleared counts until its Pods are newer", async (t) => {
+  const from = { "secretcast.io/from": "secretcast/registry" };
+  const cluster = await rotationCluster(t, [
+    ...["secretcast", "team-a", "team-b"].map((name) => namespaceObject(name)),
+    secretObject("secretcast/registry", { "secretcast.io/allow": "team-*" }),
+    secretObject("team-a/mine", from, {}),
+    secretObject("team-b/mine", from, {}),
+  ]);
+  await cluster.pod("team-a/web", withVariable("mine"), running(BEFORE));
+  await annotate(cluster, "secretcast/secrets/registry", { "secretcast.io/allow": "team-b" });
+  await cluster.copy("--delete-hold=0");
+  await rotate(cluster);
+  await cluster.copy("--delete-hold=0");
+  const answer = await rotated(cluster);
+  assert.equal(answer.code, 2);
+  const { role, holders } = at(answer, "team-a/mine");
+  assert.deepEqual([role, holders.map(({ pod }) => pod)], ["former", ["web"]]);
+});
+
+test("what a former source with another UID filled makes it 2", async (t) => {
+  const from = { "secretcast.io/from": "secretcast/registry" };
+  const cluster = await rotationCluster(t, [
+    ...["secretcast", "team-a"].map((name) => namespaceObject(name)),
+    secretObject("secretcast/registry", { "secretcast.io/allow": "team-*" }),
+    secretObject("team-a/mine", from, {}),
+  ]);
+  await annotate(cluster, "team-a/secrets/mine", { "secretcast.io/from": null });
+  await cluster.http.send("DELETE", "/api/v1/namespaces/secretcast/secrets/registry");
+  const allow = { "secretcast.io/allow": "team-*" };
+  await cluster.create(
+    "/api/v1/namespaces/secretcast/secrets",
+    secretObject("secretcast/registry", allow, { password: "another" }),
+  );
+  const answer = await rotated(cluster);
+  assert.equal(answer.code, 2);
+  assert.equal(at(answer, "team-a/mine").code, "NotKept");
+});
+
+test("a tenant's own Secret at a former place does not hide an older Pod", async (t) => {
+  const cluster = await rotationCluster(t);
+  await cluster.pod("team-a/web", withVariable("registry"), running(BEFORE));
+  await annotate(cluster, "secretcast/secrets/registry", { "secretcast.io/to": "team-b" });
+  await cluster.http.send("DELETE", "/api/v1/namespaces/team-a/secrets/registry");
+  const own = secretObject("team-a/registry", {}, { password: "own" });
+  await cluster.create("/api/v1/namespaces/team-a/secrets", own);
+  const answer = await rotated(cluster);
+  assert.equal(answer.code, 2);
+  assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "FormerContent");
+});
+
+test("a volume with an entry that was renamed is never refreshed", async (t) => {
+  const cluster = await rotationCluster(t);
+  const spec = withVolume("registry");
+  const items = [{ key: "password", path: "password" }];
+  await cluster.pod("team-a/web", {
+    ...spec,
+    volumes: [{ name: "v", secret: { secretName: "registry", items } }],
+  });
+  assert.equal((await rotated(cluster, "--sync-period", "0")).code, 0);
+  const data = { password: null, password2: Buffer.from("another").toString("base64") };
+  await cluster.patch("/api/v1/namespaces/secretcast/secrets/registry", { data });
+  await cluster.copy();
+  const answer = await rotated(cluster, "--sync-period", "0");
+  assert.equal(answer.code, 2);
+  assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "VolumeLacksEntry");
+});
+
+test("a released copy counts as long as it has what secretcast wrote", async (t) => {
+  const cluster = await rotationCluster(t);
+  await annotate(cluster, "secretcast/secrets/registry", {
+    "secretcast.io/on-delete": "keep",
+    "secretcast.io/to": "team-b",
+  });
+  await cluster.copy("--delete-hold=0");
+  await rotate(cluster);
+  await cluster.copy("--delete-hold=0");
+  await cluster.pod("team-a/web", withVariable("registry"), running(AFTERWARDS));
+  const answer = await rotated(cluster);
+  assert.equal(answer.code, 2);
+  assert.equal(at(answer, "team-a/registry").code, "NotKept");
 });

@@ -1,6 +1,6 @@
 // A sandbox after a copy, for `rotation`: sources, copies that the program made, and Pods as a test wants them.
-// Its copies have just been written, so a Pod from before started an hour ago, and one from afterwards in a
-// minute.
+// Its copies have just been written, so a Pod from before started an hour ago, and one from afterwards in ten
+// minutes.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ export function secretObject(
 }
 
 export const BEFORE = timeFromNow(-3600);
-export const AFTERWARDS = timeFromNow(60);
+export const AFTERWARDS = timeFromNow(600);
 
 function timeFromNow(seconds: number): string {
   return `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)}Z`;
