@@ -382,6 +382,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       "migrate/oldtools/patterns",
       "migrate/moves",
       "migrate/command/manifests",
+      "inspect/requests/access-review",
       "run/program-context",
       "inspect/kubectl",
       "inspect/cluster",

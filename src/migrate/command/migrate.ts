@@ -28,7 +28,7 @@ import type { Ref } from "../../text/names.ts";
 import type { Migration, MoveSettings } from "../moves/migration.ts";
 import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
 import { mirrorsAlone, typedMirrors } from "../moves/mirror-advice.ts";
-import { fields } from "../oldtools/old-objects.ts";
+import { fields, type OldAccess } from "../oldtools/old-objects.ts";
 import {
   givenSettings,
   hiddenSettings,
@@ -46,6 +46,9 @@ import {
   type Args,
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { isAllowedTo } from "../../inspect/requests/access-review.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -116,11 +119,29 @@ async function readMigration(
     const workloads = asked ? await oldWorkloads(tool, reading) : [];
     const old = oldSettings(options, workloads, program);
     const settings = settingsOf(options, planning, installed.kind);
-    const migration = await planMove(tool, objects, old.flags, settings);
+    const mayRead = readingRight(client, program.signal);
+    const migration = await planMove(tool, objects, old.flags, settings, mayRead);
     return { migration, unread: [...unread, ...old.unread], settings, client };
   } finally {
     progress.end();
   }
+}
+
+/** Whether an account of the old tool may read a Secret. Without the right to ask, it is taken to be refused. */
+function readingRight(
+  client: ApiClient,
+  signal: AbortSignal,
+): (access: OldAccess) => Promise<boolean> {
+  return async ({ user, secret: { namespace, name } }) => {
+    const attributes = { verb: "get", resource: "secrets", namespace, name };
+    const what = `ask what ${user} may read`;
+    try {
+      return await isAllowedTo(client, { user, groups: [] }, attributes, what, signal);
+    } catch (error) {
+      if (error instanceof ApiError && ["forbidden", "notFound"].includes(error.kind)) return false;
+      throw error;
+    }
+  };
 }
 
 type OldSettings = { readonly flags: OldFlags; readonly unread: readonly string[] };

@@ -33,6 +33,7 @@ export function holdingsOf(
     if (state === "adoptable") taken.add(placeOf(object));
   }
   return (source, namespace) => {
+    if (source.entitled?.has(namespace) === true) return true;
     if (marked.has(keyOf(source, namespace))) return true;
     const { kind, copyName } = source;
     if (taken.has(placeOf({ kind, namespace, name: copyName }))) return true;

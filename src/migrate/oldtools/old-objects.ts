@@ -105,7 +105,20 @@ export type OldCluster = {
   readonly customs: readonly OldCustom[];
   /** secretcast's current source list. Undefined when it does not exist. */
   readonly list: unknown;
+  /** What accounts of the tool may read, as accessKey names it. Undefined when nobody was asked. */
+  readonly readable?: ReadonlySet<string>;
 };
+
+/** A Secret that an account of the tool has to read for a rule. */
+export type OldAccess = {
+  /** "system:serviceaccount:NAMESPACE:NAME". */
+  readonly user: string;
+  readonly secret: Ref;
+};
+
+export function accessKey({ user, secret }: OldAccess): string {
+  return `${user} ${refText(secret)}`;
+}
 
 /** The resource of the tool that `raw` is an object of. Other groups have kinds of the same names. */
 export function resourceOf(

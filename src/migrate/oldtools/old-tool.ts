@@ -1,7 +1,14 @@
 // What a tool's own marks say, in the same terms for every tool: sources with the namespaces that they
 // reach, and objects with a mark.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
-import type { OldCluster, OldCustom, OldNamespace, OldObject, OldResource } from "./old-objects.ts";
+import type {
+  OldAccess,
+  OldCluster,
+  OldCustom,
+  OldNamespace,
+  OldObject,
+  OldResource,
+} from "./old-objects.ts";
 import { patternKey, type PatternAnswers, type PatternUse } from "./patterns/old-patterns.ts";
 import type { OldFlags, OldSetting } from "./old-settings.ts";
 import { parseSelector } from "../../text/label-selector.ts";
@@ -67,6 +74,8 @@ export type OldSource = {
    * when it serves all that `push` names.
    */
   readonly served?: ReadonlySet<string>;
+  /** Namespaces whose own rule may read it, by the rights of its account. */
+  readonly entitled?: ReadonlySet<string>;
   /** Its rule no longer exists. It counts only if it is moved already. */
   readonly isRuleless?: boolean;
   /** Keys of its data. Undefined means all. */
@@ -167,6 +176,8 @@ export type OldTool = {
   ): readonly string[];
   /** Whether an object of its own kinds, which `customs` are, copies something. By default each does. */
   copies?(custom: OldCustom, customs: readonly OldCustom[]): boolean;
+  /** What accounts must be allowed to read for rules whose targets do not prove it. */
+  accesses?(cluster: OldCluster): readonly OldAccess[];
   /** A rule that is there need not act: an account, a webhook or a consent decides as well. */
   readonly rulesNeedMore?: boolean;
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */

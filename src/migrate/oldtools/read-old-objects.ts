@@ -17,7 +17,7 @@ import {
   type OldResource,
 } from "./old-objects.ts";
 
-type Lists = Omit<OldCluster, "list">;
+type Lists = Omit<OldCluster, "list" | "readable">;
 type Mutable = { [K in keyof Lists]: Lists[K][number][] };
 
 /** Reads objects of the API or a manifest. Objects that a move does not need are skipped. */

@@ -186,3 +186,22 @@ test("manifests contain no copies, so nothing of them is gained", async (t) => {
   const { code, stderr } = await commandLine(["migrate", "--from", "reflector", "-f", folder]);
   assert.equal(code, 0, stderr);
 });
+
+test("the right of a store's account to read the source decides where its target does not", async () => {
+  const asked: string[] = [];
+  const plan = (allowed: boolean): Promise<Migration> =>
+    planMove(
+      OLD_TOOL["external-secrets"],
+      [...NAMESPACES, BANK, STORE, WISH],
+      { flag: () => undefined },
+      { ...moveSettings(), mayGain: () => false },
+      ({ user, secret }) => {
+        asked.push(`${user} ${secret.namespace}/${secret.name}`);
+        return Promise.resolve(allowed);
+      },
+    );
+  assert.deepEqual((await plan(false)).sources, []);
+  const migration = await plan(true);
+  assert.deepEqual([writes(migration), gained(migration)], [["annotate"], []]);
+  assert.equal(asked[0], "system:serviceaccount:evil:x payroll/bank");
+});

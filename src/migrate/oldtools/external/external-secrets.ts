@@ -6,9 +6,11 @@
 //   deleting an ExternalSecret deletes what it owns: the garbage collector does it, with or without the operator
 //   neither the type nor the labels and annotations of the source are copied
 import {
+  accessKey,
   customPlace,
   fields,
   objectsIn,
+  type OldAccess,
   type OldCluster,
   type OldCustom,
   type OldObject,
@@ -58,6 +60,10 @@ export const externalSecrets: OldTool = {
     namespaced,
   })),
   rulesNeedMore: true,
+  accesses: ({ customs }) =>
+    readExternalRules(customs, readStores(customs, "default")).rules.flatMap(
+      (rule) => accessOf(rule) ?? [],
+    ),
   copies: (custom, customs) => {
     const stores = readStores(customs, "default");
     const { rules } = readExternalRules([custom], stores);
@@ -79,7 +85,7 @@ function readExternalSecrets(cluster: OldCluster, flags: OldFlags): OldReading {
   const isCopy = (object: OldObject): boolean =>
     (places.get(refText(object)) ?? []).some(({ rule }) => rule?.read.kind === "data");
   const faultOf = (rule: ExternalRule): string | undefined =>
-    externalFault(rule) ?? ownFault(rule, byPlace);
+    externalFault(rule) ?? (isEntitled(rule, cluster) ? undefined : ownFault(rule, byPlace));
   const usable = rules.filter(isUsable).filter((rule) => faultOf(rule) === undefined);
   const { sources, ofRule } = sourcesOf<DataRule>(usable, identityOf, (first, same, deleting) =>
     sourceOf(first, same, deleting, byPlace.get(refText(first.read.data.source)), isCopy, cluster),
@@ -137,6 +143,18 @@ function leftStores(rules: readonly ExternalRule[]): readonly string[] {
   });
 }
 
+/** What the account of a rule of one namespace reads. */
+function accessOf({ custom, read }: ExternalRule): OldAccess | undefined {
+  if (custom.namespace === undefined || read.kind !== "data") return undefined;
+  const { store, source } = read.data;
+  return store.account === undefined ? undefined : { user: store.account, secret: source };
+}
+
+function isEntitled(rule: ExternalRule, { readable }: OldCluster): boolean {
+  const access = accessOf(rule);
+  return access !== undefined && readable?.has(accessKey(access)) === true;
+}
+
 /** Why a rule of one namespace moves nothing, although it can be expressed. */
 function ownFault(
   { custom, read, copyName }: ExternalRule,
@@ -171,8 +189,9 @@ function sourceOf(
   deleting: boolean,
   object: OldObject | undefined,
   isCopy: (object: OldObject) => boolean,
-  { namespaces }: OldCluster,
+  cluster: OldCluster,
 ): OldSource {
+  const { namespaces } = cluster;
   const { copyName, read } = first;
   const place = read.data.source;
   const chosen = chooseData(object, read.data);
@@ -180,8 +199,12 @@ function sourceOf(
   const isSourceCopy = object !== undefined && isCopy(object);
   const named = { object, place, copyName };
   const base = sourceOfRules(rules.map(targetsOf), named, isSourceCopy, namespaces);
+  const entitled = rules.flatMap((rule) =>
+    isEntitled(rule, cluster) ? (rule.custom.namespace ?? []) : [],
+  );
   return {
     ...base,
+    entitled: new Set(entitled),
     keys: chosen.keys,
     content,
     going: deleting ? "its rule is being deleted: somebody wanted its copies gone" : undefined,

@@ -11,6 +11,8 @@ export type ExternalStore =
       readonly title: string;
       /** The namespace of its Secrets. */
       readonly namespace: string;
+      /** The service account that reads them. Undefined when another credential does. */
+      readonly account: string | undefined;
       /** The namespaces that may use it. Undefined means every namespace. */
       readonly within: NamespaceSet | undefined;
     }
@@ -36,7 +38,9 @@ export function readStores(customs: readonly OldCustom[], controllerClass: strin
     const { conditions, ...spec } = fields(custom.fields["spec"]);
     // A store of one namespace has no other users.
     const limits = custom.kind === "SecretStore" ? undefined : conditions;
-    stores.set(title, readStore(title, { ...spec, conditions: limits }, controllerClass));
+    const store = readStore(title, { ...spec, conditions: limits }, controllerClass);
+    const account = accountOf(spec, custom.namespace);
+    stores.set(title, store.kind === "here" ? { ...store, account } : store);
   }
   return {
     storeOf: (reference, namespace) => {
@@ -83,7 +87,17 @@ function readStore(title: string, spec: RawFields, controllerClass: string): Ext
   }
   const within = readConditions(spec["conditions"]);
   if (typeof within === "string") return left(within);
-  return { kind: "here", title, namespace: stringOf(remoteNamespace) || "default", within };
+  const namespace = stringOf(remoteNamespace) || "default";
+  return { kind: "here", title, namespace, within, account: undefined };
+}
+
+/** A store of a namespace has an account of this namespace. */
+function accountOf(spec: RawFields, own: string | undefined): string | undefined {
+  const { auth } = fields(fields(spec["provider"])["kubernetes"]);
+  const { name, namespace } = fields(fields(auth)["serviceAccount"]);
+  const home = own ?? stringOf(namespace);
+  if (typeof name !== "string" || name === "" || home === "") return undefined;
+  return `system:serviceaccount:${home}:${name}`;
 }
 
 // Another domain behind "svc" may be that of another cluster.
