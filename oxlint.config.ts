@@ -94,7 +94,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   "controller/plan": {
     from: [
-      ...RULES("annotations", "model", "desired", "state"),
+      ...RULES("annotations", "model", "desired", "state", "settings/units"),
       "kube/json-patch",
       "kube/round-robin",
       "text",

@@ -122,9 +122,7 @@ async function wide(how: How): Promise<void> {
   });
   const program = run({
     "source-namespaces": "shared",
-    "delete-limit": "0",
     "delete-grace": "500ms",
-    "source-grace": "500ms",
     "delete-hold": "0",
   });
   const publish = (word: string): Promise<unknown> =>

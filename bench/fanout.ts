@@ -31,9 +31,7 @@ export const fanout: Bench = {
       ...FLAGS,
       concurrency: String(CONCURRENCY),
       "delete-grace": "100ms",
-      "source-grace": "100ms",
       "delete-hold": "0",
-      "delete-limit": "0",
     });
     await controller.said("started worker");
     const bare = postLoop(how, "bare");

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import type { FlagValues } from "../src/controller/settings/config.ts";
 import { configKey, FLAGS, PLANNING_FLAGS } from "../src/controller/settings/flags.ts";
-import { parseDuration } from "../src/controller/settings/units.ts";
 import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/time/eventually.ts";
 import { runWords } from "./support/programs/controller-process.ts";
@@ -111,7 +110,7 @@ test("CL-21 CL-24 probes are served first; a lease that another takes ends the p
 
 test("the first line of the log has the version and every setting that decides on copies (E18)", async (t) => {
   const { scene } = await unanswered(t);
-  const flags = { "source-list": "mine", "fanout-limit": "1Mi", "delete-limit": "7" };
+  const flags = { "source-list": "mine", "fanout-limit": "1Mi", "delete-hold": "7m" };
   const { child, ended, stdout } = program(t, scene, { flags });
   await eventually("it starts", () => stdout().includes("\n"));
   const line: unknown = JSON.parse(stdout().split("\n")[0] ?? "");
@@ -127,9 +126,7 @@ test("the first line of the log has the version and every setting that decides o
     onlyNames: "all",
     namespacePolicy: "opt-out",
     deleteGraceMs: 100,
-    sourceGraceMs: parseDuration(String(scene.flags()["source-grace"])),
-    deleteLimit: 7,
-    deleteHoldMs: parseDuration(String(scene.flags()["delete-hold"])),
+    deleteHoldMs: 420_000,
     fanoutLimitBytes: 1024 * 1024,
     dryRun: false,
   };

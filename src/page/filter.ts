@@ -4,7 +4,7 @@ import { METRIC_STATES, type MetricState } from "../controller/model/verdicts.ts
 import { OBJECT_KINDS, type ObjectKind } from "../controller/model/kinds.ts";
 
 /** States of sources with a problem. */
-const SOURCE_STATES = ["refused", "nowhere"] as const;
+const SOURCE_STATES = ["refused"] as const;
 export type SourceState = (typeof SOURCE_STATES)[number];
 /** The page's states: those of the metrics and those of sources. */
 const STATES = [...METRIC_STATES, ...SOURCE_STATES] as const;
@@ -12,14 +12,13 @@ export type RowState = MetricState | SourceState;
 
 const SEVERITY_OF: Readonly<Record<RowState, number>> = {
   refused: 0,
-  nowhere: 1,
-  failed: 2,
-  conflict: 3,
-  held: 4,
-  frozen: 5,
-  pending: 6,
-  paused: 7,
-  current: 8,
+  failed: 1,
+  conflict: 2,
+  held: 3,
+  frozen: 4,
+  pending: 5,
+  paused: 6,
+  current: 7,
 };
 
 export function isSourceState(state: RowState): state is SourceState {

@@ -116,8 +116,6 @@ export type Totals = {
   readonly namespaces: number;
   readonly sources: number;
   readonly refused: number;
-  /** Sources that an edit left without any copy. */
-  readonly nowhere: number;
   readonly deletesHeld: number;
   readonly states: Readonly<Record<MetricState, number>>;
 };
@@ -186,8 +184,7 @@ export async function readStatus(
       namespaces: Math.max(0, ...clusterStates.map(({ namespaces }) => namespaces.size)),
       sources: plan.sources.length,
       refused: inState("refused").length,
-      nowhere: inState("nowhere").length,
-      deletesHeld: plan.deletesHeld,
+      deletesHeld: plan.heldRemovals.named + plan.heldRemovals.any,
       states: plan.states,
     },
     groups: truncate(await groupRows(rows, times, filter.limit), filter.limit ?? MOST_GROUPS),

@@ -51,10 +51,9 @@ export function buildController(
   });
   const { reachability } = client;
   const { events } = reporters;
-  const graceMs = Math.max(settings.deleteGraceMs, settings.sourceGraceMs);
   const controller: Controller = new Controller(
     { ...parts, watches, sync, elector, events, reachability, queueMetrics: metrics.queue },
-    { resyncMs: config.resyncMs, once: config.once, graceMs },
+    { resyncMs: config.resyncMs, once: config.once },
   );
   const shown = {
     clusterStates,

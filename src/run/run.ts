@@ -212,8 +212,6 @@ function settingsOf(config: Config) {
     resyncMs: config.resyncMs,
     concurrency: config.concurrency,
     deleteGraceMs: config.deleteGraceMs,
-    sourceGraceMs: config.sourceGraceMs,
-    deleteLimit: config.deleteLimit,
     deleteHoldMs: config.deleteHoldMs,
     fanoutLimitBytes: config.fanoutLimitBytes,
     dataCacheBytes: config.dataCacheBytes,

@@ -8,8 +8,8 @@ export type Circumstances = {
   /** Undefined: the default, the platform's namespace alone. */
   readonly sourceNamespaces: "secretcast,*" | "*" | undefined;
   readonly graceMs: number;
-  /** Above so many deletions all wait; 0: none does. */
-  readonly deleteLimit: number;
+  /** How long a removal waits that could be a mistake; 0: not longer. */
+  readonly holdMs: number;
   readonly replicas: 1 | 2;
 };
 
@@ -23,18 +23,16 @@ export function circumstances(seed: number): Circumstances {
     guardrail: bit(0),
     sourceNamespaces: bit(1) ? everybody : undefined,
     graceMs: GRACES_MS[Math.floor(chance() * GRACES_MS.length)] ?? 0,
-    deleteLimit: chance() < 0.5 ? 0 : 100,
+    holdMs: chance() < 0.5 ? 0 : 300_000,
     replicas: chance() < 0.25 ? 2 : 1,
   };
 }
 
-export function flagsFor({ sourceNamespaces, graceMs, deleteLimit }: Circumstances): FlagValues {
+export function flagsFor({ sourceNamespaces, graceMs, holdMs }: Circumstances): FlagValues {
   return {
     ...(sourceNamespaces !== undefined && { "source-namespaces": sourceNamespaces }),
     "delete-grace": `${graceMs}ms`,
-    "source-grace": `${graceMs}ms`,
-    "delete-hold": "5m",
-    "delete-limit": String(deleteLimit),
+    "delete-hold": `${holdMs}ms`,
     "leader-elect": "true",
     "lease-namespace": "secretcast",
   };

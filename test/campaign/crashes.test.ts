@@ -52,7 +52,6 @@ const SCENARIO: Script = {
 // that both are replaced.
 const KEPT: Script = {
   ...PLAIN,
-  sourceGraceMs: PLAIN.graceMs,
   flags: { ...PLAIN_FLAGS, sourceNamespaces: "shared*", policy: "opt-in" },
   steps: [
     space("team-a", { accept: "shared/*" }),

@@ -266,7 +266,7 @@ class Soak {
       ...this.#server,
       endings: this.#endings,
       command: this.#command,
-      flags: { ...SOAK_FLAGS, "delete-grace": "0s", "source-grace": "0s" },
+      flags: { ...SOAK_FLAGS, "delete-grace": "0s" },
       values: [MARKER],
       violations: this.#violations,
     };

@@ -111,7 +111,6 @@ async function teamLooks(words: readonly string[]): Promise<void> {
 async function copiesFollow(t: TestContext, kubeconfig: string, flags: object): Promise<void> {
   const controller = spawnController(t, kubeconfig, {
     ...flags,
-    "source-grace": "1s",
     "delete-grace": "1s",
   });
   await holds(A, "1");

@@ -159,30 +159,23 @@ for (const [name, begin] of Object.entries<NonNullable<Case["begin"]>>({
   fires({ name, fires: ["SecretcastIgnored"], begin });
 
 fires({
-  name: "more deletions than the limit wait for the hold",
-  fires: ["SecretcastHeld", "SecretcastNowhere"],
-  pod: { given: { "delete-limit": "1", "delete-hold": "24h" } },
-  begin: annotate({ "secretcast.io/to": "nowhere" }),
-});
-
-fires({
-  name: "an edit leaves a source without any copy (A4)",
-  fires: ["SecretcastNowhere"],
-  pod: { given: { "delete-hold": "0" } },
-  begin: annotate({ "secretcast.io/to": "taem-*" }),
-});
-
-fires({
-  name: "both at once, for the removals of one typing error (A6)",
-  fires: ["SecretcastHeld", "SecretcastNowhere"],
+  name: "an edit takes the copies of many namespaces",
+  fires: ["SecretcastHeld"],
   pod: { given: { "delete-hold": "24h" } },
   begin: annotate({ "secretcast.io/to": "taem-*" }),
+});
+
+fires({
+  name: "a source is deleted",
+  fires: ["SecretcastHeld"],
+  pod: { given: { "delete-hold": "24h" } },
+  begin: ({ rig }) => rig.api.removeSecret("shared/registry"),
   minutes: 2,
 });
 
 fires({
   name: "a source is too large for its places",
-  fires: ["SecretcastHeld"],
+  fires: ["SecretcastHeldOther"],
   pod: { given: { "fanout-limit": "20Ki" } },
   begin: ({ rig }) => rig.source("shared/large", { k: "x".repeat(20_000) }),
 });

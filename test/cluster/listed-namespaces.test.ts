@@ -37,7 +37,6 @@ const holds = (namespace: string, text: string) =>
 const start = (t: TestContext, namespaces: string) =>
   spawnController(t, kubeconfig, {
     namespaces,
-    "source-grace": "1s",
     "source-namespaces": "secretcast",
     "leader-elect": "true",
     "lease-namespace": "secretcast",

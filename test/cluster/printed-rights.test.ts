@@ -94,7 +94,7 @@ const remove = async (path: string): Promise<void> => void ok(await http.send("D
 
 /** A source and an entry of the source list: copies are made, changed and removed, and Events are sent. */
 async function liveThroughIt(t: TestContext, kubeconfig: string, flags: readonly string[]) {
-  const fast = { "delete-grace": "100ms", "source-grace": "100ms", "delete-hold": "0" };
+  const fast = { "delete-grace": "100ms", "delete-hold": "0" };
   const given = flags.map((flag) => flag.replace("--", "").split("="));
   const controller = spawnController(t, kubeconfig, {
     ...fast,

@@ -57,7 +57,6 @@ async function liveThroughEverything(t: TestContext, isOfMaps: boolean): Promise
   const controller = spawnController(t, scene.kubeconfig, {
     "source-namespaces": source,
     "delete-grace": "100ms",
-    "source-grace": "100ms",
     "delete-hold": "0",
     "leader-elect": "true",
     "lease-namespace": "secretcast",

@@ -32,11 +32,11 @@ test("removals of a source that no longer exists have an Event on the controller
   const running = scene.start(flags);
   const note = await eventually("the hold is on the Lease", async () => {
     const at = flags["lease-namespace"];
-    const found = await eventNotes(scene, at, "secretcast", "DeletesHeld", "Lease");
+    const found = await eventNotes(scene, at, "secretcast", "Held", "Lease");
     return found.find((each) => each.includes(scene.source));
   });
   assert.match(note, /^not deleted in 2 namespaces \(/);
-  assert.match(note, /held, because this process has never seen the source/);
+  assert.match(note, /held, because the source no longer exists/);
   assert.match(note, DUE);
   assert.ok(running.log.some((line) => line.includes('"msg":"held"') && line.includes('"dueAt":')));
   await scene.finish({ "delete-hold": "10m" });

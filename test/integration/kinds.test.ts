@@ -64,29 +64,6 @@ test("a Secret and a ConfigMap of one name are two sources, and their copies two
   assert.deepEqual((await secrets.secret(a, "app"))?.data, ONE, "the Secret's copy stays");
 });
 
-test("deletions of both kinds count together against the limit", async (t) => {
-  const { scene, maps, secrets } = await openBoth(t);
-  const teams = await Promise.all(["team-a", "team-b"].map((team) => scene.namespace(team)));
-  // A third that keeps its copies: two of three are not more than half, which would be held at once.
-  await scene.namespace("team-c");
-  for (const api of [secrets, maps])
-    await api.createSecret(scene.source, "app", { annotations: to(scene), data: ONE });
-  const limits = { "delete-limit": "3", "delete-hold": "10m" };
-  const running = scene.start(limits);
-  await eventually("all are copied", () => running.settled()?.states.current === 6);
-  await secrets.annotate(scene.source, "app", { "secretcast.io/to": scene.name("team-c") });
-  for (const team of teams)
-    await eventually("the Secret goes", async () => !(await secrets.secret(team, "app")));
-  await maps.annotate(scene.source, "app", { "secretcast.io/to": scene.name("team-c") });
-  const rows = await eventually("two ConfigMaps would be one too many", () => {
-    const { rows: found = [], states } = running.settled() ?? {};
-    return states?.held === 2 && found;
-  });
-  assert.ok(rows.every(({ kind }) => kind === "ConfigMap"));
-  for (const team of teams) await scene.holds(team, "app", ONE);
-  scene.isFinished = true;
-});
-
 test("an entry of a ConfigMap stays in its field, through renames and when it moves", async (t) => {
   const { scene, maps } = await openBoth(t);
   const team = await scene.namespace("team-a");

@@ -100,7 +100,7 @@ function meet({ collection }: Scene, proxy: FaultProxy, faults: readonly Fault[]
 }
 
 function run(t: TestContext, scene: Scene, kubeconfig: string): Overheard {
-  const flags = { ...scene.flags(), kubeconfig, "log-format": "json", "delete-limit": "0" };
+  const flags = { ...scene.flags(), kubeconfig, "log-format": "json", "delete-hold": "0" };
   return eavesdrop(t, [
     "run",
     ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`),

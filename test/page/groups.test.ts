@@ -25,7 +25,7 @@ test("held removals say when the first of them is made, what happens then and wh
         "2026-11-25T01:40:30.000Z",
         Date.UTC(2026, 10, 25, 1, 40, 30),
         "will be deleted",
-        "nowhere",
+        "edit",
         "the change is undone",
       ],
       [
@@ -33,7 +33,7 @@ test("held removals say when the first of them is made, what happens then and wh
         "2026-11-25T01:40:30.000Z",
         Date.UTC(2026, 10, 25, 1, 40, 30),
         "will be released",
-        "nowhere",
+        "edit",
         "the change is undone",
       ],
     ],

@@ -52,7 +52,7 @@ test("words of every kind are found", () => {
     ["default", 20],
     ["command", 8],
     ["metric", 20],
-    ["event", 10],
+    ["event", 8],
     ["verdict", 8],
     ["state", 5],
     ["cause", 10],

@@ -120,8 +120,6 @@ function plannerSettings(settings: Settings): PlannerSettings {
       sourceNamespaces: globs(settings.sourceNamespaces),
       namedSources: globs(settings.sourceNamespaces),
       deleteGraceMs: GRACE_MS,
-      sourceGraceMs: GRACE_MS,
-      deleteLimit: 0,
       deleteHoldMs: HOLD_MS,
       onlyNames: settings.onlyNames && new Set(settings.onlyNames),
     }),

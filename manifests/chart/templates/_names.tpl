@@ -162,7 +162,7 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- /* The flags that have a value. */ -}}
 {{- define "secretcast.knownFlags" -}}
 {{- print "source-namespaces namespaces exclude-namespaces include-system-namespaces namespace-policy resync" -}}
-{{- print " concurrency delete-grace source-grace delete-limit delete-hold fanout-limit other-source-namespaces" -}}
+{{- print " concurrency delete-grace delete-hold fanout-limit other-source-namespaces" -}}
 {{- print " receipts copyable-keys source-list data-cache max-value-age dry-run leader-elect lease-namespace" -}}
 {{- print " lease-name http-address status-address log-level log-format config-maps only-names" -}}
 {{- end -}}

@@ -9,9 +9,8 @@ import {
   type Verdict,
 } from "../../controller/model/verdicts.ts";
 import { type Colour, type Column } from "../../inspect/kubectl/table.ts";
-import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 import { diffText } from "./content-diff.ts";
-import { isChange, isRemoval, type ItemVerdict, type PlanItem } from "./plan-items.ts";
+import { isChange, type ItemVerdict, type PlanItem } from "./plan-items.ts";
 
 /** Verdicts with a colour other than that of their state: what is created, and what is lost. */
 const OWN_COLOURS: Readonly<Partial<Record<Verdict, Colour>>> = {
@@ -77,16 +76,18 @@ export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boole
   return rest.length > 0 ? `${what}; ${rest.join(", ")}` : what;
 }
 
-/** The delay of a run before it removes anything. A plan treats it as over. */
-export function waitingLine(
-  items: readonly PlanItem[],
-  { config }: PlanningSettings,
-  nowMs: number,
-): string | undefined {
-  if (!items.some(isRemoval)) return undefined;
-  const { deleteGraceMs, deleteHoldMs } = config;
-  const dueMs = nowMs + deleteGraceMs;
-  return `a run that starts now removes a copy ${whenText(dueMs, nowMs)}, after --delete-grace; a removal that could be a mistake ${whenText(dueMs + deleteHoldMs, nowMs)}, after --delete-hold`;
+/** How long a running controller waits before it removes anything. A plan treats the waits as over. */
+export function waitingLine(items: readonly PlanItem[], nowMs: number): string | undefined {
+  const waiting = items.filter(({ waitsFor }) => waitsFor !== undefined);
+  const parts = [...Map.groupBy(waiting, ({ dueAt, waitsFor }) => `${dueAt} ${waitsFor}`).values()]
+    .map((same) => {
+      const [{ dueAt = "", waitsFor = "" } = {}] = same;
+      const copies = `${same.length} ${same.length === 1 ? "copy" : "copies"}`;
+      const why = waitsFor === "--delete-hold" ? ", because it could be a mistake" : "";
+      return `${copies} ${whenText(Date.parse(dueAt), nowMs)}, after ${waitsFor}${why}`;
+    })
+    .toSorted();
+  return parts.length > 0 ? `a running controller removes ${parts.join("; ")}` : undefined;
 }
 
 /** The number of rows is limited. This line counts the rest. */

@@ -3,10 +3,11 @@
 import { reasonText, type ReasonCode } from "../../controller/model/reasons.ts";
 import { isPending, type Plan, type Row, type Verdict } from "../../controller/model/verdicts.ts";
 import { problemText } from "../../controller/annotations/rules.ts";
+import { isoTime } from "../../controller/settings/due-text.ts";
 import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { actionKey, isCopying, type Action } from "../../controller/model/actions.ts";
 import { refText, type Ref } from "../../text/names.ts";
-import type { DryPlan } from "../../inspect/cluster/dry-plan.ts";
+import type { DryPlan, DryWait } from "../../inspect/cluster/dry-plan.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
@@ -27,14 +28,18 @@ export type PlanItem = ItemObject & {
   readonly reason: string;
   /** For a write: what it changes. Absent when it only changes secretcast's marks. */
   readonly changes?: ContentDiff | undefined;
-  /** For a removal: the earliest time when a run that starts now makes it, RFC 3339. */
+  /** For a removal: when a running controller makes it, RFC 3339. */
   readonly dueAt?: string;
+  /** For a removal: the flag that says how long it waits. */
+  readonly waitsFor?: DryWait["flag"];
 };
 
+/** `nowMs`: without it, no removal has a time. */
 export function planItems(
-  { plan, fills }: DryPlan,
+  { plan, fills, waits }: DryPlan,
   { builder, rights }: Pick<ReadCluster, "builder" | "rights">,
   namespace: string | undefined,
+  nowMs?: number,
 ): readonly PlanItem[] {
   const actions = new Map(plan.actions.map((action) => [actionKey(action), action]));
   const wanted = (kind: ObjectKind, place: Ref, source: Ref): boolean =>
@@ -50,7 +55,10 @@ export function planItems(
       const item = itemOf(row, actions.get(placeKey(row.kind, row.place)), builder, fills);
       const { verdict, source } = row;
       const unread = unknownReason({ verdict, source, code: row.reason.code }, rights);
-      return unread === undefined ? item : { ...item, verdict: "unknown", reason: unread };
+      if (unread !== undefined) return { ...item, verdict: "unknown", reason: unread };
+      const wait = waits.get(placeKey(row.kind, row.place));
+      if (!wait || nowMs === undefined || !isRemoval(item)) return item;
+      return { ...item, dueAt: isoTime(nowMs + wait.ms), waitsFor: wait.flag };
     });
   return [...listItems(plan, namespace), ...refused, ...rows].toSorted(byPlace);
 }
@@ -95,7 +103,7 @@ function sortKey({ namespace, name, resource, source }: PlanItem): string {
   return `${namespace}\u0000${name}\u0000${resource}\u0000${source}`;
 }
 
-export function isRemoval({ verdict }: Pick<PlanItem, "verdict">): boolean {
+function isRemoval({ verdict }: Pick<PlanItem, "verdict">): boolean {
   return verdict === "delete" || verdict === "release";
 }
 

@@ -2,7 +2,6 @@
 // describe. It uses the controller's planner and writes nothing. The list is written to stdout. The
 // settings used and what is unknown are written to stderr.
 import { listed } from "../../text/listed.ts";
-import { isoTime } from "../../controller/settings/due-text.ts";
 import {
   lastText,
   otherwiseCode,
@@ -42,7 +41,7 @@ import {
   verdictColour,
   waitingLine,
 } from "./plan-columns.ts";
-import { isChange, isRemoval, planItems, type PlanItem } from "./plan-items.ts";
+import { isChange, planItems, type PlanItem } from "./plan-items.ts";
 import { printReaders } from "./print-readers.ts";
 
 export async function printPlan(args: Args, program: Program): Promise<number> {
@@ -171,10 +170,7 @@ async function printPlanOf(
   const dryPlan = await dryPlanOf({ ...read, settings: planning.settings });
   const { namespace, selector } = flags;
   const nowMs = Date.now();
-  const removedAt = isoTime(nowMs + planning.config.deleteGraceMs);
-  const items = planItems(dryPlan, read, namespace).map((item) =>
-    isRemoval(item) ? { ...item, dueAt: removedAt } : item,
-  );
+  const items = planItems(dryPlan, read, namespace, nowMs);
   const whole = namespace === undefined && selector === undefined;
   const beside = { settings: { from: planning.from, flags: planning.flags } };
   const different =
@@ -191,7 +187,7 @@ async function printPlanOf(
   const lines = [
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, dryPlan.plan) : undefined,
-    waitingLine(items, planning, nowMs),
+    waitingLine(items, nowMs),
     ...withoutEffect(effectlessOf(dryPlan.plan, namespace)),
     where,
     settingsLine(planning),

@@ -153,7 +153,7 @@ function statusOfPlan(
 
 // Its list may be cut, its totals are not. A source that lost a place is among the worst, so it is listed.
 function isWholeCurrent({ totals }: Status): boolean {
-  if (!totals || totals.refused > 0 || totals.nowhere > 0) return false;
+  if (!totals || totals.refused > 0) return false;
   const { current: _current, paused: _paused, ...others } = totals.states;
   return Object.values(others).every((count) => count === 0);
 }

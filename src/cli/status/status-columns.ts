@@ -3,7 +3,6 @@ import { objectColumns } from "../../inspect/kubectl/listing.ts";
 import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
 import { listed } from "../../text/listed.ts";
 import { dueText } from "../../controller/settings/due-text.ts";
-import { NOWHERE_TEXT } from "../../controller/model/removal-holds.ts";
 import { METRIC_STATES, type MetricState } from "../../controller/model/verdicts.ts";
 import type { RowState } from "../../page/filter.ts";
 import type { Colour, Column } from "../../inspect/kubectl/table.ts";
@@ -11,7 +10,6 @@ import type { StatusItem, StatusOutcome } from "./status-items.ts";
 
 const COLOURS: Readonly<Record<RowState | "unknown", Colour>> = {
   refused: "red",
-  nowhere: "red",
   ...STATE_COLOURS,
 };
 
@@ -35,14 +33,11 @@ export function statusColumns(items: readonly StatusItem[]): readonly Column<Sta
   ];
 }
 
-const NOWHERE = { reason: NOWHERE_TEXT, places: [], count: 0 };
-
 /** One line of what is not as it should be. */
 export type Trouble = StatusOutcome & { readonly source: string };
 
 export function troublesOf(items: readonly StatusItem[]): readonly Trouble[] {
-  return items.flatMap(({ source, state, problems, notes, outcomes }) => [
-    ...(state === "nowhere" ? [{ source, verdict: state, ...NOWHERE }] : []),
+  return items.flatMap(({ source, problems, notes, outcomes }) => [
     ...problems.map((reason) => ({ source, verdict: "refused", reason, places: [], count: 0 })),
     ...notes.map((reason) => ({ source, verdict: "note", reason, places: [], count: 0 })),
     ...outcomes.map((outcome) => ({ source, ...outcome })),

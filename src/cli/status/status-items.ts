@@ -145,7 +145,6 @@ function byState(a: StatusItem, b: StatusItem): number {
 
 const FAILING: Readonly<Record<StatusItem["state"], boolean>> = {
   refused: true,
-  nowhere: true,
   failed: true,
   conflict: true,
   held: true,

@@ -85,7 +85,6 @@ export class Sources {
   readonly #outside = new Map<string, SourceStatus>();
   readonly #clusterState: ClusterState;
   readonly #settings: PlannerSettings;
-  #uids: ReadonlySet<string> | undefined;
   // Asked for once: the cluster state may have to put it together.
   readonly #namespaces: ClusterState["namespaces"];
 
@@ -179,12 +178,6 @@ export class Sources {
   /** Undefined: the cache knows no namespace of this name. */
   namespace(name: string): Namespace | undefined {
     return this.#namespaces.get(name);
-  }
-
-  /** Whether a source with this UID exists. */
-  hasUid(uid: string): boolean {
-    this.#uids ??= new Set(this.entries.map(({ source }) => source.uid));
-    return this.#uids.has(uid);
   }
 
   #entry(source: SourceObject, rank: number): PlannedSource {

@@ -124,6 +124,14 @@ export function covers(match: NamespaceMatch, namespace: Namespace): boolean {
   return uncovered(match, namespace) === undefined;
 }
 
+// A list without positive entries has `*` appended.
+const NOBODY = /^ *! *\* *,\*$/;
+
+/** `!*` alone: on purpose it names no namespace. */
+export function namesNobody({ globs, selector }: NamespaceMatch): boolean {
+  return selector === undefined && globs !== undefined && NOBODY.test(globs.text);
+}
+
 /** The most steps that `covers` takes for a namespace whose name has so many characters. */
 export function stepsOf({ globs, selector }: NamespaceMatch, length: number): number {
   return (globs?.steps(length) ?? 0) + (selector?.steps ?? 0) + 1;

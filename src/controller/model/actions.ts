@@ -31,8 +31,6 @@ type Write = {
   readonly reason: Reason;
   /** Key of the decision behind this write, without the target's version. A failure is remembered under it. */
   readonly decisionKey: string;
-  /** With a removal: how the delete guard counts it. */
-  readonly removal?: CountedRemoval;
 };
 
 /** A source as a write needs it. */
@@ -103,33 +101,6 @@ export type Fill = {
     | undefined;
 };
 
-/**
- * In the whole cluster, or in one namespace, whose users control it, and as one removal elsewhere. That is the namespace
- * of the copy, or with `publisher` of its source, which may publish only because every namespace may.
- */
-export type CountedAs = "everywhere" | "publisher" | "namespace";
-
-export type CountedRemoval = {
-  /** Key of the source (sourceKey). */
-  readonly source: string;
-  readonly countedAs: CountedAs;
-  /** In which it counts, or with `everywhere` the copy's. */
-  readonly namespace: string;
-  /** The source exists, and does not want the place. */
-  readonly byEdit: boolean;
-  /** The deleted source, if its deletion is the reason. */
-  readonly vanished: SourceAbsence | undefined;
-};
-
-export type SourceAbsence = {
-  readonly key: string;
-  /** Its namespace if it counts there (`publisher`), else "". */
-  readonly account: string;
-  readonly since: number;
-  /** Whether this process had the source in its cache at some time. */
-  readonly seen: boolean;
-};
-
 export type LiveRead = {
   readonly kind: ObjectKind | "Namespace" | "SourceList";
   /** A namespace has its name in `namespace`, and "" in `name`. */
@@ -138,6 +109,4 @@ export type LiveRead = {
   readonly shown: string;
   /** UID of an object that must not exist, whatever has its name by now. */
   readonly gone?: string;
-  /** false: this process never had that object in its cache, so a user may have made it up. */
-  readonly seen?: boolean;
 };

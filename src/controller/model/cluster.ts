@@ -261,10 +261,7 @@ export type PlannerSettings = {
   readonly sourceList: string | undefined;
   readonly namespacePolicy: "opt-out" | "opt-in";
   readonly deleteGraceMs: number;
-  /** How long a source must be absent before it counts as deleted. */
-  readonly sourceGraceMs: number;
-  /** 0: no guard. */
-  readonly deleteLimit: number;
+  /** 0: nothing waits longer than the grace. */
   readonly deleteHoldMs: number;
   readonly fanoutLimitBytes: number;
   /** The only object names that take part, or undefined: all. */

@@ -118,10 +118,8 @@ export const REASONS = {
   // What follows another reason.
   RemovedLater: "will be removed after {seconds}s ({flag})",
   Held: "held, because {because}",
-  HeldByLimit:
-    "held, because of too many removals at once: {count}; the limit is {limit} (--delete-limit)",
-  HeldByShare:
-    "held, because of too many removals at once: {count}; the limit is a fifth of {copies} copies (--delete-limit)",
+  HeldByEdit:
+    "held, because the source lost {lost} namespaces within {window} and still wants {left}; up to two at a time, and fewer than are left, need no hold",
   BeingConfirmed: "the API server is asked whether it is so",
   NotConfirmed: ", but {error}",
   MadeAgain: "the copy is made again afterwards",

@@ -1,5 +1,5 @@
-// The conditions under which a removal could be a mistake, one sentence each: why it is held, and what
-// prevents it. The planner's reasons, Events, the log, the status page and the commands use these texts.
+// Why a removal could be a mistake and waits for --delete-hold, and what prevents it, one sentence each. The
+// planner's reasons, Events, the log, the status page and the commands use these texts.
 import { because, type Reason } from "./reasons.ts";
 import type { RemovalHoldCause } from "./verdicts.ts";
 
@@ -10,36 +10,28 @@ type HoldText = {
   readonly unless: string;
 };
 
-/** In the order in which they apply. */
 export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
-  namespace: {
-    because: "the namespace of the source is deleted or being deleted",
-    unless: "the namespace and the source are created again",
-  },
-  unseen: {
-    because: "this process has never seen the source",
+  gone: {
+    because: "the source no longer exists",
     unless: "the source is created again",
   },
   entry: {
     because: "the source list no longer has the entry that made the copy",
     unless: "the entry is put back",
   },
-  nowhere: {
-    because: "the change leaves the source without any copy",
+  unannotated: {
+    because: "the source lost the annotations that ask for copies",
+    unless: "the annotations are put back",
+  },
+  edit: {
+    because: "the source stopped wanting copies in many namespaces, or in most",
     unless: "the change is undone",
   },
-  half: {
-    because: "the change removes more than half of the copies of the source",
-    unless: "the change is undone",
-  },
-  limit: {
-    because: "too many removals are due at once",
-    unless: "the copies are wanted again",
+  start: {
+    because: "this process found the copy unwanted when it started",
+    unless: "the copy is wanted again",
   },
 };
-
-/** A source's state `nowhere` as text. */
-export const NOWHERE_TEXT = "an edit leaves the source without any copy";
 
 /** Follows the reason for the removal. */
 export function heldBy(hold: RemovalHoldCause): Reason {

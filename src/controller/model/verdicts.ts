@@ -106,10 +106,10 @@ export type Row = {
   readonly winner: Ref | undefined;
   /** With a pulling object: what its owner may be reported. Absent: only `noSource`. */
   readonly forOwner?: OwnerNotice | undefined;
-  /** With a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
+  /** With a removal that waits for --delete-hold: why it could be a mistake. `dueAt` is when it is made. */
   readonly hold?: RemovalHoldCause | undefined;
-  /** With a held removal: what is done with the copy in the end. */
-  readonly removal?: "delete" | "release" | undefined;
+  /** With a removal that waits: what is done with the copy in the end. */
+  readonly removal?: "delete" | "release" | "takeover" | undefined;
   /** With a held removal: the key of the source list entry that made the copy. */
   readonly entry?: string | undefined;
   /** With a held removal: the source no longer exists. */
@@ -130,18 +130,16 @@ export function noSource(from: Ref): Reason {
 
 /** Why a removal could be a mistake, so that it waits for --delete-hold. */
 export type RemovalHoldCause =
-  /** A change leaves the source without any copy ... */
-  | "nowhere"
-  /** ... or removes more than half of its copies, and at least three. */
-  | "half"
+  /** The source no longer exists. */
+  | "gone"
   /** The source list does not have the entry that made the copy. */
   | "entry"
-  /** This process has never seen the source. */
-  | "unseen"
-  /** The source's namespace is deleted or being deleted. */
-  | "namespace"
-  /** More than --delete-limit removals are due, or more than a fifth of all copies. */
-  | "limit";
+  /** The source lost the annotations that ask for copies. */
+  | "unannotated"
+  /** The source lost more than two namespaces within the hold, or wants no more than it lost. */
+  | "edit"
+  /** The first sync of this process found it so. */
+  | "start";
 
 export type VerdictCounts = Readonly<Record<Verdict, number>>;
 
@@ -151,13 +149,12 @@ export type SourceReport = {
   readonly uid: string;
   /** Key of the entry of the source list by which it is one. */
   readonly entry: string | undefined;
-  /** `nowhere`: an edit left it without any copy. */
-  readonly state: "ok" | "refused" | "nowhere";
+  readonly state: "ok" | "refused";
   readonly problems: readonly Problem[];
   readonly paused: boolean;
   readonly notes: readonly string[];
   /** It asks for copies, and no namespace takes one. */
-  readonly nowhere: boolean;
+  readonly untargeted: boolean;
   readonly counts: VerdictCounts;
   /** Since when its places have been in just these states (ms, monotonic). */
   readonly since: number;
@@ -212,6 +209,9 @@ export type KindStates = {
   readonly others: number;
 };
 
+/** By whether the namespace of the source publishes otherwise than by `*`, or the source list makes the source. */
+export type HeldRemovalCounts = { readonly named: number; readonly any: number };
+
 /** All kinds that take part, together. */
 export type Plan = {
   /** Questions first, then creates and updates, youngest namespace first among them, then deletes. */
@@ -227,8 +227,8 @@ export type Plan = {
   readonly namespaces: readonly NamespaceReport[];
   readonly ignored: IgnoredReport;
   readonly list: ListReport;
-  /** Deletions and releases kept back by the delete limit. */
-  readonly deletesHeld: number;
+  /** Removals that wait for --delete-hold. */
+  readonly heldRemovals: HeldRemovalCounts;
   /** Pairs looked at. */
   readonly pairs: number;
   /** Earliest time (ms, monotonic) at which something becomes due without any event. */

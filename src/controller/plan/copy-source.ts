@@ -10,7 +10,7 @@ import {
 } from "./removal-conditions.ts";
 import type { Candidate, PlannedSource, SourceStatus } from "../desired/sources.ts";
 import { isWanted } from "../desired/wants.ts";
-import { acceptance, frozenIn, matchOf } from "../desired/targets.ts";
+import { frozenIn, matchOf, namesNobody } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import type { CopyObject, ListState } from "../model/cluster.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
@@ -48,20 +48,21 @@ export function decideCopy(place: CopyPlace, status: SourceStatus): CopyDecision
   return { ...decision, removalReason: qualified(place, decision.removalReason, listed) };
 }
 
-// What else is known of an unwanted place decides how long its copy is held.
+// What else is known of an unwanted place decides how long its copy waits.
 function qualified(
-  { copy, target }: CopyPlace,
+  { target }: CopyPlace,
   removalReason: RemovalReason,
   listed: ListAnswer,
 ): RemovalReason {
-  const entryRemoved = listed.kind === "gone";
-  if (acceptance(refText(copy.template.source), target.accept) !== "declined")
-    return { ...removalReason, entryRemoved };
-  const isRead = removalReason.evidence.some(({ kind }) => kind === "Namespace");
-  const evidence = isRead
-    ? removalReason.evidence
-    : [...removalReason.evidence, readOfNamespace(target)];
-  return { ...removalReason, evidence, declined: true, entryRemoved };
+  if (target.accept.kind === "none") {
+    const { reason, evidence } = removalReason;
+    const isRead = evidence.some(({ kind }) => kind === "Namespace");
+    const all = isRead ? evidence : [...evidence, readOfNamespace(target)];
+    return { kind: "declined", reason, evidence: all };
+  }
+  const { kind } = removalReason;
+  if (listed.kind !== "gone" || kind === "gone" || kind === "nobody") return removalReason;
+  return { ...removalReason, kind: "entry" };
 }
 
 function decideByStatus(place: CopyPlace, status: SourceStatus, listed: ListAnswer): CopyDecision {
@@ -78,7 +79,12 @@ function decideByStatus(place: CopyPlace, status: SourceStatus, listed: ListAnsw
         listed.kind === "gone"
           ? listed.reason
           : because("SourceUnannotated", { source: refText(source) });
-      return unwanted(onDelete, reason, readsOfSourceAndList(place.context, source, status, entry));
+      const evidence = readsOfSourceAndList(place.context, source, status, entry);
+      return {
+        kind: "unwanted",
+        onDelete,
+        removalReason: { kind: "unannotated", reason, evidence },
+      };
     }
     case "absent":
       return decideAbsent(place, status);
@@ -103,15 +109,23 @@ function decideByEntry(
     }
   }
   const match = candidate && named ? matchOf(candidate, target) : "globs";
-  // Another object under the source's old name says nothing of the source's copies.
-  if (source.uid !== copy.template.sourceUid) return decideAbsent(place, status);
   const onDelete = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.template.onDelete);
   const reads = readsOfSourceAndList(context, source, source, source.entry, copy.template.entry);
   const declined = match === "declined";
   const evidence = declined || match === "selector" ? [...reads, readOfNamespace(target)] : reads;
   const reason = because(declined ? "NotAccepted" : "NoLongerWanted", { source: text });
-  const { removalReason, ...decision } = unwanted(onDelete, reason, evidence);
-  return { ...decision, removalReason: { ...removalReason, covered: declined } };
+  const removalReason = whyUnwanted(context, status, { reason, evidence });
+  return { kind: "unwanted", onDelete, removalReason };
+}
+
+function whyUnwanted(
+  { removals }: CopyPlace["context"],
+  { candidate }: Extract<SourceStatus, { kind: "entry" }>,
+  why: Pick<RemovalReason, "reason" | "evidence">,
+): RemovalReason {
+  if (!candidate) return { kind: "unannotated", ...why };
+  if (namesNobody(candidate.to)) return { kind: "nobody", ...why };
+  return { kind: "narrowed", left: () => removals.stillWanted(candidate), ...why };
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
@@ -151,14 +165,6 @@ export function differsFrom({ template }: CopyObject, status: SourceStatus): boo
 
 function hold(verdict: "frozen" | "paused" | "wait", reason: Reason): CopyDecision {
   return { kind: "hold", verdict, reason };
-}
-
-function unwanted(
-  onDelete: OnDelete,
-  reason: Reason,
-  evidence: RemovalReason["evidence"],
-): Extract<CopyDecision, { kind: "unwanted" }> {
-  return { kind: "unwanted", onDelete, removalReason: { cause: "unwanted", reason, evidence } };
 }
 
 // What the source list says of a copy that an entry made, or of a pulling Secret that an entry filled.

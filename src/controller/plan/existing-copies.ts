@@ -3,15 +3,16 @@
 //   its source wants the place        current, update, replace, wait
 //   paused / refused / unreadable / out of scope / namespace excluded or not understood
 //                                     paused, frozen: it stays as it is and keeps the place
-//   absent, within the grace          wait, and it keeps the place
-//   gone, or does not want it         the strongest other source that wants the place takes it over
-//                                     by one update; without such a source the copy is removed
+//   no longer exists                  the source list and an earlier entry of --source-namespaces take the place
+//                                     over at once, by one update, and other sources after the hold
+//   does not want it                  the strongest other source that wants the place takes it over
+//                                     at once; without such a source the copy is removed
 import { because, followedBy, reasonText, type Reason } from "../model/reasons.ts";
 import {
   readOfNamespace,
   readOfSource,
   readsOfList,
-  handoverHold,
+  notConfirmed,
   unconfirmed,
   type RemovalHold,
 } from "./removal-conditions.ts";
@@ -27,6 +28,7 @@ import {
 } from "../desired/sources.ts";
 import { isWanted } from "../desired/wants.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
+import { sourceRank } from "../desired/namespace-rules.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { refText } from "../../text/names.ts";
 import { overFanoutLimit, type CopyPlace, type PlanContext } from "./plan-context.ts";
@@ -97,7 +99,7 @@ function planKept(place: CopyPlace, holder: Candidate): void {
   const { entry } = holder.source;
   const recorded = copy.template.entry;
   const asked = entry?.key === recorded ? [] : readsOfList(context.sources.list, entry, recorded);
-  const hold = unconfirmed(context.planBuilder, because("ListChanged"), asked);
+  const hold = unconfirmed(context.planBuilder, because("ListChanged"), asked, copy);
   planUnlessHeld(place, holder, "changed", copy.deleting ? undefined : hold);
 }
 
@@ -162,7 +164,7 @@ function unreadTakeover(
     readOfNamespace(target),
     ...readsOfList(sources.list, source.entry, entry),
   ];
-  return unconfirmed(planBuilder, reason, asked);
+  return unconfirmed(planBuilder, reason, asked, copy);
 }
 
 // The copy's place with the source that has it: the table's upper line.
@@ -242,14 +244,26 @@ function handOver(
     context.removals.add({ copy, tally, order: target.order, removalReason, onDelete });
     return;
   }
+  const isGone = removalReason.kind === "gone" && !takesAtOnce(place, successor);
+  if (isGone && !copy.deleting && context.removals.keepsPlace({ copy, tally, removalReason })) {
+    reportConflicts(place, undefined);
+    return;
+  }
   reportConflicts(place, successor);
   if (successor.source.rule.paused) {
     const reason = because("SuccessorPaused", { source: successor.text });
     report(place, successor, { verdict: "paused", reason, differs: true });
     return;
   }
-  const hold = copy.deleting ? undefined : handoverHold(context, removalReason);
+  const hold = copy.deleting ? undefined : notConfirmed(context, removalReason, copy);
   planUnlessHeld(place, successor, "handover", hold);
+}
+
+// A source that no longer exists keeps its place from the others for the whole wait.
+function takesAtOnce({ context, copy }: CopyPlace, { source, rank }: Candidate): boolean {
+  if (source.entry) return true;
+  const { source: former, entry } = copy.template;
+  return entry === undefined && rank < sourceRank(context.settings, former.namespace);
 }
 
 // Reports to every other source that wants the place that it is taken.

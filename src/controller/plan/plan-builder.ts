@@ -42,7 +42,8 @@ export class PlanBuilder {
   others = 0;
   /** Steps of 10 ns at most that were taken beside the pairs, since the last yield. */
   steps = 0;
-  deletesHeld = 0;
+  /** Removals that wait for --delete-hold, by how the namespace of their source publishes. */
+  readonly heldRemovals = { named: 0, any: 0 };
   nextAt: number | undefined;
   /** Those of all kinds. */
   readonly proposals: Proposals;
@@ -71,7 +72,7 @@ export class PlanBuilder {
 
   /** Nothing more comes: what is remembered is kept for what was asked for. */
   end(): void {
-    this.memory.endSync(this.#inFlight, this.now);
+    this.memory.endSync(this.#inFlight);
   }
 
   /** Whether so much was done since the last yield that the event loop should have its turn now. */
@@ -109,7 +110,7 @@ export class PlanBuilder {
       pulling,
       winner,
       ...(forOwner && { forOwner }),
-      ...(hold && { hold, removal, entry, lost }),
+      ...(removal && { hold, removal, entry, lost }),
     });
   }
 
@@ -162,11 +163,14 @@ export class PlanBuilder {
     if (!this.#inFlight.has(refText(action.place))) this.proposals.push(action, order);
   }
 
-  /** Whether live reads of at most this age confirm what the cache shows of all these. It asks for the others. */
-  confirm(liveReads: readonly LiveRead[], age?: ResultAge): LiveReadResult {
+  /**
+   * Whether live reads of at most this age confirm what the cache shows of all these. It asks for the others.
+   * `asker`: the namespace of the place that depends on them.
+   */
+  confirm(liveReads: readonly LiveRead[], asker: string, age?: ResultAge): LiveReadResult {
     let worst: LiveReadResult = { kind: "confirmed" };
     for (const liveRead of liveReads) {
-      const result = this.memory.shared.liveReads.resultOf(liveRead, this.now, age);
+      const result = this.memory.shared.liveReads.resultOf(liveRead, this.now, asker, age);
       if (result.kind === "confirmed" || worst.kind === "unreadable") continue;
       if (result.until !== undefined) this.wake(result.until);
       worst = result;

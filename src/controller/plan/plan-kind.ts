@@ -47,7 +47,7 @@ export class KindPlan {
     targets: readonly TargetNamespace[],
   ) {
     this.planBuilder = sync.planBuilder;
-    this.removals = new Removals(sync);
+    this.removals = new Removals(sync, targets);
     this.missing = new MissingCopies(sync);
     this.#targets = targets;
     this.#context = { ...sync, removals: this.removals, ignored };
@@ -70,15 +70,9 @@ export class KindPlan {
     );
     const sources = yield* Sources.of(clusterState, settings);
     for (const object of sources.toBeRead)
-      planBuilder.confirm([readForList(clusterState.kind, object)]);
+      planBuilder.confirm([readForList(clusterState.kind, object)], object.namespace);
     const targets = targetsOf(clusterState, settings);
     yield* noteWants(sources.candidates, targets);
-    const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
-    memory.wants.note(
-      sources.candidates,
-      targets,
-      frozen.map(({ text }) => text),
-    );
     for (const candidate of sources.candidates)
       candidate.held = fanoutBytes(candidate) > settings.fanoutLimitBytes;
     return new KindPlan({ planBuilder, settings, sources, clusterState }, ignored, targets);
@@ -103,31 +97,8 @@ export class KindPlan {
     }
   }
 
-  *settleSources(): Generator<undefined, void> {
-    const { memory } = this.planBuilder;
-    yield* settleSources(memory, this.#context.sources.candidates);
-    const emptied = new Set<string>();
-    for (const [
-      index,
-      { source, text, namespace, frozen },
-    ] of this.#context.sources.entries.entries()) {
-      const home = this.#context.clusterState.namespaces.get(namespace);
-      if (home) memory.homes.note(home);
-      const wasEmptied = memory.emptied.has(source.uid);
-      const asks = this.#context.sources.candidateOf(source) !== undefined;
-      if (asks ? this.removals.isEmptied(text, wasEmptied) : wasEmptied && frozen !== undefined)
-        emptied.add(source.uid);
-      if (index % SOURCES_PER_TURN === 0) yield;
-    }
-    memory.emptied = emptied;
-  }
-
-  /** The copies that are kept, including those at contested places. */
-  get copies(): number {
-    let count = 0;
-    for (const { tally } of this.#context.sources.entries)
-      count += tally.current + tally.update + tally.replace;
-    return count;
+  settleSources(): Generator<undefined, void> {
+    return settleSources(this.planBuilder.memory, this.#context.sources.candidates);
   }
 
   report(): Generator<undefined, KindReport> {

@@ -76,12 +76,12 @@ function publishes({ source }: PlannedSource): boolean {
   return to !== undefined || allow !== undefined || source.problems.length > 0;
 }
 
-const NOWHERE = reasonText(because("NoTargets"));
+const NO_TARGETS = reasonText(because("NoTargets"));
 
-const ONLY_NOWHERE: readonly string[] = [NOWHERE];
+const ONLY_NO_TARGETS: readonly string[] = [NO_TARGETS];
 
 // Places whose copy is about to be removed are not wanted.
-function isNowhere(tally: Tally): boolean {
+function isUntargeted(tally: Tally): boolean {
   return VERDICTS.every(
     (verdict) =>
       tally[verdict] === 0 || verdict === "skip" || verdict === "delete" || verdict === "release",
@@ -93,10 +93,9 @@ function reportOf(
   { source, content, tally }: PlannedSource,
   candidate: Candidate | undefined,
 ): SourceReport {
-  const nowhere = candidate !== undefined && isNowhere(tally);
+  const untargeted = candidate !== undefined && isUntargeted(tally);
   const notes = content?.desiredCopy.notes ?? [];
-  const emptied = candidate !== undefined && memory.emptied.has(source.uid);
-  const state = source.problems.length > 0 ? "refused" : emptied ? "nowhere" : "ok";
+  const state = source.problems.length > 0 ? "refused" : "ok";
   const states = statesOf(tally);
   const found = METRIC_STATES.filter((each) => states[each] > 0).join(" ");
   const situation = `source ${source.uid} ${state} ${source.rule.paused} ${found}`;
@@ -109,8 +108,8 @@ function reportOf(
     since: memory.reportedSince.since(situation, now),
     problems: source.problems,
     paused: source.rule.paused,
-    notes: nowhere ? (notes.length > 0 ? [...notes, NOWHERE] : ONLY_NOWHERE) : notes,
-    nowhere,
+    notes: untargeted ? (notes.length > 0 ? [...notes, NO_TARGETS] : ONLY_NO_TARGETS) : notes,
+    untargeted,
     counts: tally,
     fanoutBytes: candidate ? fanoutBytes(candidate) : 0,
     fanoutHeld: candidate?.held === true,

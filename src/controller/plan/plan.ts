@@ -10,12 +10,11 @@
 //                   |        | release   | release   |                   |             |
 //
 // Other verdicts: held, paused, frozen, backoff. The table as data is in verdict-table.ts. targets.ts decides
-// which sources want a place, copy-source.ts whose copy it is, removals.ts whether it may be removed. The plan
+// which sources want a place, copy-source.ts whose copy it is, removals.ts when it is removed. The plan
 // depends only on its arguments, and changes only what `memory` remembers.
 //
 // Objects of different kinds never share a place, so each kind is planned by itself (plan-kind.ts). This file
-// does what they share: the guard against mass deletion, questions to the API server, the order of writes.
-import { settleRemovals } from "./removals.ts";
+// does what they share: questions to the API server, and the order of writes.
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { Proposals } from "./proposals.ts";
@@ -52,9 +51,7 @@ export function* plan(
   for (const kind of kinds) yield* kind.planPlaces();
   const creating = sum(kinds, ({ missing }) => missing.creating);
   for (const kind of kinds) yield* kind.missing.settle(creating);
-  const removals = kinds.map((kind) => kind.removals);
-  const copies = sum(kinds, (kind) => kind.copies);
-  yield* settleRemovals(removals, shared.deleteGuard, settings, copies, now);
+  for (const kind of kinds) yield* kind.removals.settle();
   for (const kind of kinds) yield* kind.settleSources();
   const actions = yield* proposals.actions();
   for (const { planBuilder } of kinds) planBuilder.end();
@@ -82,7 +79,10 @@ function* merged(
     kinds: reports.map(({ kind, states, others }) => ({ kind, states, others })),
     counts,
     states: statesOf(counts),
-    deletesHeld: sum(passes, ({ deletesHeld }) => deletesHeld),
+    heldRemovals: {
+      named: sum(passes, ({ heldRemovals }) => heldRemovals.named),
+      any: sum(passes, ({ heldRemovals }) => heldRemovals.any),
+    },
     pairs: sum(passes, ({ pairs }) => pairs),
     nextAt: next.length > 0 ? Math.min(...next) : undefined,
   };

@@ -12,9 +12,9 @@ import {
 } from "./removal-conditions.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
-import type { SourceStatus } from "../desired/sources.ts";
+import type { PlannedSource, SourceStatus } from "../desired/sources.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
-import type { TargetNamespace } from "../desired/targets.ts";
+import { namesNobody, type TargetNamespace } from "../desired/targets.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -104,7 +104,7 @@ function planByStatus(place: PullPlace, status: SourceStatus): void {
     case "notASource":
       if (status.uid === pull.sourceUid) {
         const reads = readsOfSourceAndList(context, from, status, pull.entry);
-        end(place, unwanted(from, reads));
+        end(place, { kind: "unannotated", reason: noSource(from), evidence: reads });
       } else planAbsent(place, status);
       return;
     case "absent":
@@ -132,15 +132,23 @@ function planEntry(place: PullPlace, status: Extract<SourceStatus, { kind: "entr
     const rest = allows ? { differs: differs(place, content) } : {};
     note(place, "paused", because("SourcePaused", { source: text }), rest);
   } else if (allows) fillFrom(place, content);
-  else if (mine) {
+  else {
     const reads = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
     const bySelector = allow?.selector !== undefined;
-    end(place, unwanted(from, bySelector ? [...reads, readOfNamespace(target)] : reads));
-  } else planAbsent(place, status);
+    const evidence = bySelector ? [...reads, readOfNamespace(target)] : reads;
+    end(place, whyNotAllowed(context, status.entry, { reason: noSource(from), evidence }));
+  }
 }
 
-function unwanted(from: Ref, evidence: RemovalReason["evidence"]): RemovalReason {
-  return { cause: "unwanted", reason: noSource(from), evidence };
+function whyNotAllowed(
+  { removals }: PlanContext,
+  { source, text }: PlannedSource,
+  why: Pick<RemovalReason, "reason" | "evidence">,
+): RemovalReason {
+  const { allow } = source.rule;
+  if (allow === undefined) return { kind: "unannotated", ...why };
+  if (namesNobody(allow)) return { kind: "nobody", ...why };
+  return { kind: "narrowed", left: removals.stillAllowed(source, text, allow), ...why };
 }
 
 // The source that filled it is absent: it no longer exists, or `from` names another source now.
@@ -157,8 +165,9 @@ function end(place: PullPlace, reason: RemovalReason): void {
     return;
   }
   const { planBuilder, removals, sources } = context;
-  const entryRemoved = answerOfList(sources.list, source, pull).kind === "gone";
-  const removalReason = { ...reason, entryRemoved };
+  const isEntryGone = answerOfList(sources.list, source, pull).kind === "gone";
+  const keepsKind = !isEntryGone || reason.kind === "gone" || reason.kind === "nobody";
+  const removalReason = keepsKind ? reason : ({ ...reason, kind: "entry" } as const);
   const { withoutSource: tally } = planBuilder;
   removals.addPull({ pull, source, tally, order: target.order, removalReason });
 }

@@ -1,80 +1,46 @@
-// When an absent source counts as deleted: it is absent for the grace, and a live read confirms it.
-// And when anything may be removed: its place has been unwanted for the grace, whatever the
-// reason, and live reads confirm the objects from which that follows.
+// Why a place is unwanted, the objects that say so, and whether live reads confirm them.
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { CachedObject, ListState, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder, KindSync } from "./plan-builder.ts";
 import { type ResultAge, versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import { type Ref, refText } from "../../text/names.ts";
-import { EVERYWHERE } from "../state/recent-removals.ts";
-import type { SourceAbsence, LiveRead } from "../model/actions.ts";
-import type { RemovalHoldCause } from "../model/verdicts.ts";
+import type { Ref } from "../../text/names.ts";
+import type { LiveRead } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 
 /** Why a copy, or what was filled into a pulling object, is to be removed. */
 export type RemovalReason = {
-  readonly cause: "unwanted" | "gone";
   readonly reason: Reason;
   /** The objects that say so. */
   readonly evidence: readonly LiveRead[];
-  /** With cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
-  readonly vanished?: SourceAbsence;
-  readonly absentUntil?: number;
-  /** With cause `gone`: the namespace of the source was deleted with it. */
-  readonly namespaceLost?: boolean;
-  /** The namespace says that it does not accept the source. */
-  readonly declined?: boolean;
-  /** The source would want the place if the namespace accepted it. */
-  readonly covered?: boolean;
-  /** The source list does not have the entry that made the copy. */
-  readonly entryRemoved?: boolean;
-  /** With cause `gone`: another source has its name now, and does not want the place. */
-  readonly succeeded?: boolean;
-};
-
-/** The namespace in which removals of its copies count (CountedAs), or EVERYWHERE. */
-export function accountOf({ settings, sources }: KindSync, source: Ref): string {
-  const isNamed = settings.namedSources?.matches(source.namespace) === true;
-  return isNamed || sources.entryOf(source) ? EVERYWHERE : source.namespace;
-}
+} & (
+  | {
+      /**
+       * `declined`: the namespace says accept: "false". `nobody`: the source names nobody on purpose.
+       * `unannotated`: the object asks for nothing. `entry`: the source list does not have the entry that made
+       * the copy. `gone`: the source no longer exists.
+       */
+      readonly kind: "declined" | "nobody" | "unannotated" | "entry" | "gone";
+    }
+  | {
+      /** The source is valid and wants other places, or the namespace does not accept it. */
+      readonly kind: "narrowed";
+      /** How many existing namespaces the source still wants. Called after all places were judged. */
+      readonly left: () => number;
+    }
+);
 
 /** The source `ref` with this UID no longer exists. `status`: what has its name now. */
 export function sourceGone(
-  sync: KindSync,
+  { planBuilder }: KindSync,
   ref: Ref,
   uid: string,
   status: SourceStatus,
   reason: Reason,
 ): RemovalReason {
-  const key = `${refText(ref)} ${uid}`;
-  const { planBuilder, settings, sources } = sync;
-  const { memory, now } = planBuilder;
-  const since = memory.absentSince.of(key, () => now);
-  const seen = memory.gone.touchKnown(uid, now) || sources.hasUid(uid);
-  return {
-    cause: "gone",
-    reason,
-    evidence: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid, seen }],
-    vanished: { key, account: accountOf(sync, ref), since, seen },
-    absentUntil: since + settings.sourceGraceMs,
-    succeeded: status.kind === "entry",
-    namespaceLost: memory.homes.isLost(key, ref.namespace, sources.namespace(ref.namespace)),
-  };
-}
-
-/** The condition that holds a removal whatever else is due, as far as one place shows it. */
-export function ownHold({
-  declined,
-  namespaceLost,
-  vanished,
-  entryRemoved,
-}: RemovalReason): RemovalHoldCause | undefined {
-  if (declined) return undefined;
-  if (namespaceLost) return "namespace";
-  if (vanished?.seen === false) return "unseen";
-  return entryRemoved ? "entry" : undefined;
+  const read = { ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid };
+  return { kind: "gone", reason, evidence: [read] };
 }
 
 /** The object that is there under the source's name, if one is. */
@@ -131,43 +97,16 @@ export type RemovalHold = {
   readonly dueAt?: number;
 };
 
-/** For a removal reason at a place that no other source wants: the whole grace counts. */
-export function removalHold(
-  sync: KindSync,
-  unwantedSince: number,
-  removalReason: RemovalReason,
-): RemovalHold | undefined {
-  const { planBuilder, settings } = sync;
-  const until = Math.max(unwantedSince + settings.deleteGraceMs, removalReason.absentUntil ?? 0);
-  // A read since then, so that a hold does not begin anew with each change of the object.
-  const age = { same: Number.POSITIVE_INFINITY, newer: planBuilder.now - unwantedSince };
-  return stayUntil(sync, removalReason, until, age);
-}
+/** An answer from before the wait is asked for once more. */
+const FRESH: ResultAge = { same: 60_000, newer: 60_000 };
 
-/** For a removal reason at a place that another source takes over: only an absent source is waited for. */
-export function handoverHold(
-  sync: KindSync,
-  removalReason: RemovalReason,
+/** What prevents a removal whose wait is over. `place`: where the copy is. */
+export function notConfirmed(
+  { planBuilder }: KindSync,
+  { reason, evidence }: RemovalReason,
+  place: Ref,
 ): RemovalHold | undefined {
-  return stayUntil(sync, removalReason, removalReason.absentUntil ?? 0);
-}
-
-function stayUntil(
-  { planBuilder, settings }: KindSync,
-  removalReason: RemovalReason,
-  until: number,
-  age?: ResultAge,
-): RemovalHold | undefined {
-  const { reason, evidence } = removalReason;
-  if (until > planBuilder.now) {
-    const bySource = removalReason.absentUntil === until;
-    const [ms, flag] = bySource
-      ? [settings.sourceGraceMs, "--source-grace"]
-      : [settings.deleteGraceMs, "--delete-grace"];
-    const later = because("RemovedLater", { seconds: ms / 1000, flag });
-    return { reason: followedBy(reason, later), dueAt: until };
-  }
-  return unconfirmed(planBuilder, reason, evidence, age);
+  return unconfirmed(planBuilder, reason, evidence, place, FRESH);
 }
 
 /** Why what follows from these objects is not done now. `age`: how old the results of its live reads may be. */
@@ -175,9 +114,10 @@ export function unconfirmed(
   planBuilder: PlanBuilder,
   reason: Reason,
   evidence: readonly LiveRead[],
+  { namespace }: Ref,
   age?: ResultAge,
 ): RemovalHold | undefined {
-  const result = planBuilder.confirm(evidence, age);
+  const result = planBuilder.confirm(evidence, namespace, age);
   switch (result.kind) {
     case "confirmed":
       return undefined;

@@ -1,40 +1,20 @@
-// Unwanted copies, gathered over a sync, because how many there are decides whether one of them is held. Each
-// waits for its grace and for a live read (removal-conditions.ts), and then for what delete-guard.ts
-// decides. A copy is then deleted or, with `keep`, released.
-import { because, followedBy, type Reason } from "../model/reasons.ts";
-import {
-  accountOf,
-  ownHold,
-  removalHold,
-  unconfirmed,
-  type RemovalReason,
-  type RemovalHold,
-} from "./removal-conditions.ts";
-import type { ResultAge } from "../state/live-reads.ts";
-import { EVERYWHERE } from "../state/recent-removals.ts";
-import { EditedSources } from "./edited-sources.ts";
-import type {
-  DeleteGuard,
-  DueRemoval,
-  GuardDecision,
-  LimitNumbers,
-} from "../state/delete-guard.ts";
-import {
-  recordOn,
-  type CopyObject,
-  type PullingObject,
-  type PlannerSettings,
-} from "../model/cluster.ts";
-import type { UnwantedPlace } from "../state/planner-state.ts";
+// Unwanted copies and filled pulling objects, gathered over a sync, because how many namespaces a source lost decides
+// how long each waits (removal-wait.ts). Afterwards a live read confirms the reason. A copy is then deleted or, with
+// `keep`, released, and a pulling object is cleared.
+import { because, followedBy } from "../model/reasons.ts";
+import { notConfirmed, type RemovalReason } from "./removal-conditions.ts";
+import { recordOn, type CopyObject, type PullingObject } from "../model/cluster.ts";
+import type { ReportedWait, UnwantedPlace } from "../state/unwanted-places.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
-import type { RemovalHoldCause, Tally } from "../model/verdicts.ts";
-import type { OnDelete } from "../annotations/rules.ts";
+import type { Row, Tally } from "../model/verdicts.ts";
+import type { NamespaceMatch, OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import type { CountedAs, CountedRemoval, EndAction } from "../model/actions.ts";
-import { heldBy } from "../model/removal-holds.ts";
-import { type ObjectKind, placeKey } from "../model/kinds.ts";
+import type { EndAction } from "../model/actions.ts";
+import type { Candidate } from "../desired/sources.ts";
+import { covers, stepsOf, type TargetNamespace } from "../desired/targets.ts";
+import { MOST_LOST, removalWait, removalWaits } from "./removal-wait.ts";
 
 type Because = {
   readonly tally: Tally;
@@ -47,22 +27,29 @@ type PullEnding = Because & { readonly pull: PullingObject; readonly source: Ref
 type Ending = {
   readonly because: Because;
   readonly verdict: "delete" | "release";
-  readonly action: EndAction & { readonly removal: CountedRemoval };
+  readonly action: EndAction;
+  readonly unwanted: UnwantedPlace;
 };
 
+type Allowed = { readonly namespace: string; readonly allow: NamespaceMatch; count: number };
+
 const ENDINGS_PER_TURN = 1024;
-/** An answer from before a hold is asked for once more. */
-const FRESH: ResultAge = { same: 60_000, newer: 60_000 };
 
 export class Removals {
-  readonly #due: Ending[] = [];
-  readonly #edited = new EditedSources();
+  readonly #endings: Ending[] = [];
+  /** By source: the namespaces that keep its copy, although they accept nothing new. */
+  readonly #kept = new Map<string, number>();
+  /** By source: the namespaces that may pull from it. */
+  readonly #allowed = new Map<string, Allowed>();
   readonly #sync: KindSync;
+  readonly #targets: readonly TargetNamespace[];
 
-  constructor(sync: KindSync) {
+  constructor(sync: KindSync, targets: readonly TargetNamespace[]) {
     this.#sync = sync;
+    this.#targets = targets;
   }
 
+  /** Nobody wants the copy's place. */
   add(ending: CopyEnding): void {
     const { copy, removalReason, tally } = ending;
     const { source, sourceUid } = copy.template;
@@ -73,196 +60,159 @@ export class Removals {
       this.#sync.planBuilder.report(tally, { verdict, place, source, reason });
       return;
     }
-    const { since, wasWanted } = this.#unwanted(place, source);
-    const isCounted = wasWanted && removalReason.declined !== true;
-    const write = {
-      ...this.#write(place, source, removalReason, isCounted),
-      decisionKey: `${verdict} ${sourceUid}`,
-    };
-    this.#countEdit(write, removalReason, since, wasWanted);
-    this.#add(
-      { because: ending, verdict, action: { kind: verdict, target: copy, ...write } },
-      since,
-    );
+    const write = this.#write(place, source, removalReason);
+    const decisionKey = `${verdict} ${sourceUid}`;
+    const action = { kind: verdict, target: copy, ...write, decisionKey } as const;
+    const unwanted = this.#note(copy, removalReason);
+    this.#endings.push({ because: ending, verdict, action, unwanted });
   }
 
   addPull(ending: PullEnding): void {
     const { pull, source, removalReason } = ending;
-    const place = placeOf(pull);
-    const write = this.#write(place, source, removalReason, false);
-    const removal = { ...write.removal, byEdit: false };
+    const write = this.#write(placeOf(pull), source, removalReason);
     const decisionKey = `clear ${pull.sourceUid ?? ""}`;
-    const action = { kind: "clear", target: pull, ...write, decisionKey, removal } as const;
-    const { since } = this.#unwanted(place, source);
-    this.#add({ because: ending, verdict: "release", action }, since);
+    const action = { kind: "clear", target: pull, ...write, decisionKey } as const;
+    // Its owner chooses its name, so names do not keep losses apart.
+    const unwanted = this.#note(pull, removalReason, `pull ${refText(source)}`);
+    this.#endings.push({ because: ending, verdict: "release", action, unwanted });
   }
 
-  /** `isCounted`: the users of the copy's namespace do not control it. */
-  #write(place: Ref, source: Ref, removalReason: RemovalReason, isCounted: boolean) {
-    const { kind: objectKind } = this.#sync.planBuilder;
-    const { cause, reason, vanished } = removalReason;
-    const account = accountOf(this.#sync, source);
-    const byWhom = account === EVERYWHERE ? "everywhere" : "publisher";
-    const countedAs: CountedAs = isCounted ? byWhom : "namespace";
-    const namespace = countedAs === "publisher" ? account : place.namespace;
-    const key = sourceKey(objectKind, refText(source));
-    const byEdit = isByEdit(removalReason);
-    const removal = { source: key, countedAs, namespace, byEdit, vanished };
-    return { objectKind, place, source, cause, reason, removal };
+  /**
+   * Whether a copy whose source no longer exists still keeps its place from a successor. It is reported then.
+   */
+  keepsPlace({ copy, removalReason, tally }: Omit<CopyEnding, "onDelete" | "order">): boolean {
+    const wait = this.#waitOf(this.#note(copy, removalReason), removalReason);
+    if (wait.dueAt <= this.#sync.planBuilder.now) return false;
+    const { source } = copy.template;
+    this.#sync.planBuilder.report(tally, {
+      place: placeOf(copy),
+      source,
+      ...this.#waiting(wait, removalReason, "takeover", copy),
+    });
+    return true;
   }
 
   /** Its namespace keeps a copy of `source`, although it accepts nothing new. */
   kept(source: string): void {
-    this.#edited.kept(source);
+    this.#kept.set(source, (this.#kept.get(source) ?? 0) + 1);
   }
 
-  /** Whether an edit left the source without any copy. `wasEmptied`: the sync before found it so. */
-  isEmptied(source: string, wasEmptied: boolean): boolean {
-    return this.#edited.isEmptied(this.#sync.planBuilder.memory.wants, source, wasEmptied);
+  /** How many existing namespaces have or get a copy of this source. Runs after all places were judged. */
+  stillWanted({ text, wantedTotal }: Candidate): number {
+    return wantedTotal + (this.#kept.get(text) ?? 0);
   }
 
-  #unwanted(place: Ref, source: Ref): UnwantedPlace {
-    const { memory, now } = this.#sync.planBuilder;
-    return memory.unwantedPlaces.of(refText(place), () => {
-      return { since: now, wasWanted: memory.wants.wasWanted(refText(source), place) };
-    });
+  /** How many existing namespaces may pull from a source. The result is valid while `settle` runs. */
+  stillAllowed({ namespace }: Ref, text: string, allow: NamespaceMatch): () => number {
+    const allowed = this.#allowed.get(text) ?? { namespace, allow, count: 0 };
+    this.#allowed.set(text, allowed);
+    return () => allowed.count;
   }
 
-  #countEdit(
-    { source, place, removal }: Pick<Ending["action"], "source" | "place" | "removal">,
-    { covered }: RemovalReason,
-    since: number,
-    wasWanted: boolean,
-  ): void {
-    const text = refText(source);
-    const found = since === this.#sync.planBuilder.memory.shared.beganAt;
-    if (covered) this.#edited.declined(text);
-    else if (removal.byEdit) this.#edited.removed(text, place.namespace, wasWanted, found);
+  /** Removes what is due and reports what waits. Runs once, after all places were judged. */
+  *settle(): Generator<undefined, void> {
+    yield* this.#countAllowed();
+    for (const [index, ending] of this.#endings.entries()) {
+      if (index % ENDINGS_PER_TURN === 0) yield;
+      this.#settle(ending);
+    }
+    yield* this.#places.endSync(this.#sync.planBuilder.now);
   }
 
-  #add(ending: Ending, unwantedSince: number): void {
-    const { removalReason } = ending.because;
-    const hold = removalHold(this.#sync, unwantedSince, removalReason);
-    if (hold) this.#wait(ending, hold);
-    else this.#due.push(ending);
+  *#countAllowed(): Generator<undefined, void> {
+    const { planBuilder } = this.#sync;
+    for (const allowed of this.#allowed.values()) {
+      const { namespace, allow } = allowed;
+      for (const target of this.#targets) {
+        planBuilder.steps += stepsOf(allow, target.name.length);
+        if (planBuilder.turnIsOver()) yield;
+        if (target.name === namespace || target.excluded !== undefined) continue;
+        if (covers(allow, target.namespace)) allowed.count++;
+        // More say nothing new.
+        if (allowed.count > MOST_LOST) break;
+      }
+    }
   }
 
-  // A removal that is certain to be held afterwards says so already, and when it is made.
-  #wait(ending: Ending, waiting: RemovalHold): void {
-    const { verdict } = ending;
-    const { deleteHoldMs } = this.#sync.settings;
-    const hold = deleteHoldMs > 0 ? ownHold(ending.because.removalReason) : undefined;
-    if (hold === undefined || waiting.verdict !== undefined || waiting.dueAt === undefined) {
-      this.#report(ending, { verdict, ...waiting });
+  get #places() {
+    return this.#sync.planBuilder.memory.unwantedPlaces;
+  }
+
+  #settle(ending: Ending): void {
+    const { because, verdict, action, unwanted } = ending;
+    const { removalReason, tally, order } = because;
+    const wait = this.#waitOf(unwanted, removalReason);
+    if (wait.dueAt > this.#sync.planBuilder.now) {
+      this.#report(ending, this.#waiting(wait, removalReason, verdict, action.target));
       return;
     }
-    this.#sync.planBuilder.wake(waiting.dueAt);
-    const dueAt = waiting.dueAt + deleteHoldMs;
-    this.#report(ending, { verdict, reason: waiting.reason, dueAt }, hold);
+    const hold = notConfirmed(this.#sync, removalReason, action.place);
+    if (hold) this.#report(ending, { verdict, ...hold });
+    else this.#sync.planBuilder.propose(tally, verdict, action, order);
+  }
+
+  #note(
+    object: CopyObject | PullingObject,
+    { kind }: RemovalReason,
+    of = `${refText(recordSource(object))} ${object.name}`,
+  ): UnwantedPlace {
+    const { planBuilder, settings } = this.#sync;
+    const { holdMs: keepMs } = removalWaits(settings);
+    const { namespace } = object;
+    const counted = { namespace, of, counts: kind !== "declined", keepMs };
+    return this.#places.note(refText(object), counted, planBuilder.now);
+  }
+
+  #waitOf(unwanted: UnwantedPlace, removalReason: RemovalReason): ReportedWait {
+    const { planBuilder, settings } = this.#sync;
+    const { now, memory } = planBuilder;
+    const counts = () => ({
+      lost: this.#places.lostNamespaces(unwanted, now - removalWaits(settings).holdMs),
+      left: removalReason.kind === "narrowed" ? removalReason.left() : 0,
+      foundAtStart: unwanted.since === memory.shared.beganAt,
+    });
+    return this.#places.report(unwanted, removalWait(settings, removalReason, counts), now);
+  }
+
+  #waiting(
+    { dueAt, hold }: ReportedWait,
+    { kind, reason }: RemovalReason,
+    removal: NonNullable<Row["removal"]>,
+    target: CopyObject | PullingObject,
+  ): Pick<Finding, "verdict" | "reason" | "dueAt" | "hold" | "removal" | "entry" | "lost"> {
+    if (!hold) {
+      const seconds = removalWaits(this.#sync.settings).graceMs / 1000;
+      const later = because("RemovedLater", { seconds, flag: "--delete-grace" });
+      const verdict = removal === "takeover" ? "delete" : removal;
+      return { verdict, reason: followedBy(reason, later), dueAt, removal };
+    }
+    const { entry } = recordOn(target);
+    const source = recordSource(target);
+    const { planBuilder, settings } = this.#sync;
+    const isNamed =
+      entry !== undefined || settings.namedSources?.matches(source.namespace) === true;
+    planBuilder.heldRemovals[isNamed ? "named" : "any"]++;
+    const held = { hold: hold.cause, removal, entry, lost: kind === "gone" };
+    return { verdict: "held", reason: followedBy(reason, hold.why), dueAt, ...held };
+  }
+
+  #write(place: Ref, source: Ref, { kind, reason }: RemovalReason) {
+    const { kind: objectKind } = this.#sync.planBuilder;
+    const cause = kind === "gone" ? "gone" : "unwanted";
+    return { objectKind, place, source, cause, reason } as const;
   }
 
   #report(
-    { because, verdict: removal, action }: Ending,
-    finding: Pick<Finding, "verdict" | "reason" | "dueAt">,
-    hold?: RemovalHoldCause,
+    { because: { tally }, action }: Ending,
+    finding: Omit<Finding, "place" | "source">,
   ): void {
-    const { place, source, target } = action;
-    const { cause, succeeded } = because.removalReason;
-    const lost = cause === "gone" && succeeded !== true;
-    const held = hold && { hold, removal, entry: recordOn(target).entry, lost };
-    const pulling = action.kind === "clear";
-    this.#sync.planBuilder.report(because.tally, { place, source, pulling, ...finding, ...held });
-  }
-
-  /** All that is due, each with the condition of its own that holds it. */
-  due(): readonly DueRemoval[] {
-    const { kind, memory } = this.#sync.planBuilder;
-    memory.editedFrom = this.#edited.settle(
-      memory.wants,
-      memory.shared.deleteGuard.recent,
-      memory.editedFrom,
-      (source) => sourceKey(kind, source),
-    );
-    return this.#due.map(({ because: { removalReason }, action }) => {
-      const { place, source, removal } = action;
-      const edited = removal.byEdit ? this.#edited.holdOf(refText(source)) : undefined;
-      return {
-        ...removal,
-        place: placeKey(action.objectKind, place),
-        hold: ownHold(removalReason) ?? edited,
-      };
-    });
-  }
-
-  /** Proposes what is removed now and reports what is held. `decisions`: one for each removal that is due. */
-  *settle(decisions: readonly GuardDecision[]): Generator<undefined, void> {
-    for (const [index, ending] of this.#due.entries()) {
-      if (index % ENDINGS_PER_TURN === 0) yield;
-      const decision = decisions[index];
-      if (decision?.kind === "held") this.#hold(ending, decision);
-      else this.#go(ending);
-    }
-  }
-
-  #go(ending: Ending): void {
-    const { because, verdict, action } = ending;
-    const { reason, evidence } = because.removalReason;
-    const hold = unconfirmed(this.#sync.planBuilder, reason, evidence, FRESH);
-    if (hold) this.#wait(ending, hold);
-    else this.#sync.planBuilder.propose(because.tally, verdict, action, because.order);
-  }
-
-  #hold(ending: Ending, { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" }): void {
-    const why = numbers ? this.#arithmetic(numbers) : heldBy(hold);
-    const reason = followedBy(ending.because.removalReason.reason, why);
-    this.#report(ending, { verdict: "held", reason, dueAt }, hold);
-    this.#sync.planBuilder.deletesHeld++;
-  }
-
-  #arithmetic({ due, made, limit, copies }: LimitNumbers): Reason {
-    const window = spanText(this.#sync.settings.deleteHoldMs);
-    const count = made > 0 ? `${due} due, and ${made} made within ${window}` : `${due} due`;
-    return limit === "share"
-      ? because("HeldByShare", { count, copies })
-      : because("HeldByLimit", { count, limit });
+    const { place, source, kind } = action;
+    this.#sync.planBuilder.report(tally, { place, source, pulling: kind === "clear", ...finding });
   }
 }
 
-/**
- * The removals of all kinds count together. Runs once, at the end of a plan. `copies`: those that are
- * kept, of all kinds.
- */
-export function* settleRemovals(
-  ofKinds: readonly Removals[],
-  deletions: DeleteGuard,
-  { deleteLimit: limit, deleteHoldMs: holdMs }: PlannerSettings,
-  copies: number,
-  now: number,
-): Generator<undefined, void> {
-  const lists = ofKinds.map((removals) => removals.due());
-  const decisions = deletions.check(lists.flat(), { limit, holdMs, copies }, now);
-  let from = 0;
-  for (const [index, removals] of ofKinds.entries()) {
-    const count = lists[index]?.length ?? 0;
-    yield* removals.settle(decisions.slice(from, from + count));
-    from += count;
-  }
-}
-
-/** The source exists, and does not want the place. */
-function isByEdit({ cause, declined, succeeded }: RemovalReason): boolean {
-  return declined !== true && (cause === "unwanted" || succeeded === true);
-}
-
-function sourceKey(kind: ObjectKind, source: string): string {
-  return `${kind} ${source}`;
-}
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-
-function spanText(ms: number): string {
-  return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS}m` : `${ms / SECOND_MS}s`;
+function recordSource(object: CopyObject | PullingObject): Ref {
+  return object.role === "copy" ? object.template.source : (object.from ?? object);
 }
 
 function placeOf({ namespace, name }: Ref): Ref {

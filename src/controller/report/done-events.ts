@@ -3,13 +3,18 @@
 import type { Outcome } from "../writes/outcome.ts";
 import type { EventStates } from "./event-states.ts";
 import { copiedText, filledEvent, prefixOf, removedText } from "./event-texts.ts";
+import type { LeaseRemovals } from "./lease-removals.ts";
 import type { OutcomeGroup } from "./outcome-journal.ts";
 
-/** If the source no longer exists or is another object, no Event is sent. */
-export function sendDone(states: EventStates, group: OutcomeGroup): void {
+/** If the source no longer exists or is another object, its removals have an Event on the Lease. */
+export function sendDone(states: EventStates, onLease: LeaseRemovals, group: OutcomeGroup): void {
   const { entry, pulling, reason: removed } = group;
-  const on = pulling ? undefined : states.copiedFrom(group, group);
-  if (!on) return;
+  if (pulling) return;
+  const on = states.copiedFrom(group, group);
+  if (!on) {
+    if (removed !== undefined) onLease.add(group);
+    return;
+  }
   const named = entry !== undefined || states.mayName(group);
   const note = removed === undefined ? copiedText(group, named) : removedText(group, named);
   const reason = removed === undefined ? "Copied" : "Removed";

@@ -29,9 +29,7 @@ export type SourceEvent = {
     | "Conflict"
     | "Failed"
     | "Refused"
-    | "DeletesHeld"
-    | "FanoutHeld"
-    | "Nowhere"
+    | "Held"
     | "Fought";
   readonly note: string;
 };
@@ -56,6 +54,8 @@ export type StateOptions = {
   readonly mayName: (namespace: string) => boolean;
   /** UID of an object in the cache. */
   readonly uidOf: (kind: ObjectKind, place: Ref) => string | undefined;
+  /** The controller's Lease. Undefined if it holds none. */
+  readonly lease: () => (Ref & { readonly uid: string }) | undefined;
   readonly clock: Clock;
 };
 
@@ -105,6 +105,18 @@ export class EventStates {
   /** The source list, if it is read. */
   get list(): EventObject | undefined {
     return this.#list;
+  }
+
+  /** The controller's Lease, for what concerns sources that no longer exist. */
+  get lease(): EventObject | undefined {
+    const lease = this.#options.lease();
+    return (
+      lease && {
+        kind: "Lease",
+        on: { namespace: lease.namespace, name: lease.name },
+        uid: lease.uid,
+      }
+    );
   }
 
   cached(kind: ObjectKind, on: Ref): EventObject | undefined {

@@ -31,7 +31,7 @@ export function prefixOf(entry: string | undefined): string {
 }
 
 /** `named`: whether the reader may learn the names. */
-function namespacesText(namespaces: Iterable<string>, named: boolean): string {
+export function namespacesText(namespaces: Iterable<string>, named: boolean): string {
   const each = [...new Set(namespaces)].toSorted();
   const count = `${each.length} namespace${each.length === 1 ? "" : "s"}`;
   return named ? `${count} (${listed(each)})` : count;
@@ -115,7 +115,7 @@ export function heldRemovals(rows: readonly Row[], hasList: boolean): readonly H
   const groups = Map.groupBy(rows, (row) => {
     const on = objectOf(row);
     const of = on === "lease" ? "" : `${placeKey(row.kind, row.source)} ${row.entry ?? ""}`;
-    return `${on} ${row.hold} ${of}`;
+    return on === "lease" ? on : `${on} ${row.hold} ${of}`;
   });
   return [...groups.values()].flatMap((members) => {
     const first = members.reduce((a, b) => ((b.dueAt ?? Infinity) < (a.dueAt ?? Infinity) ? b : a));
@@ -184,7 +184,7 @@ export function pullWarning(place: Place): PullWarning {
   const { verdict, source, forOwner } = place;
   const none = noSource(source);
   if (verdict === "held")
-    return { reason: "DeletesHeld", note: `its entries stay for now: ${reasonText(none)}` };
+    return { reason: "Held", note: `its entries stay for now: ${reasonText(none)}` };
   const reason = forOwner?.kind === "taken" ? "Conflict" : "Refused";
   return { reason, note: reasonText(forOwner?.reason ?? none) };
 }

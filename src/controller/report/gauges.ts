@@ -20,7 +20,9 @@ export type Measured = {
   /** 0: ages of values are not read. */
   readonly maxValueAgeMs: number;
   readonly sync: {
-    readonly newestPlan: Pick<Plan, "kinds" | "sources" | "ignored" | "list"> | undefined;
+    readonly newestPlan:
+      | Pick<Plan, "kinds" | "sources" | "ignored" | "list" | "heldRemovals">
+      | undefined;
   };
   readonly syncLog: { readonly convergedMs: number | undefined };
   readonly controller: { readonly leading: boolean };
@@ -57,6 +59,12 @@ export const READ_GAUGES: readonly Gauged[] = [
       (sync.newestPlan?.kinds ?? []).flatMap(({ kind, states, others }) =>
         ofKind(kind, "state", { ...states, other: others }),
       ),
+  },
+  {
+    name: "secretcast_held_removals",
+    help: "Removals that wait for --delete-hold, by whether the source's namespace publishes by name or only by *",
+    labelNames: ["publisher"],
+    read: ({ sync }) => by("publisher", sync.newestPlan?.heldRemovals ?? {}),
   },
   {
     name: "secretcast_ignored",
@@ -136,7 +144,7 @@ function sources({ sync: { newestPlan: plan }, clusterStates }: Measured): reado
     // List entries without a source are refused too. They count for the first kind.
     const faulty = index === 0 ? (plan?.list.refused.length ?? 0) : 0;
     const refused = count("refused") + faulty;
-    return ofKind(kind, "state", { ok: count("ok"), nowhere: count("nowhere"), refused });
+    return ofKind(kind, "state", { ok: count("ok"), refused });
   });
 }
 

@@ -4,11 +4,9 @@
 import { ignoredText } from "../annotations/ignored.ts";
 import { expectedText, problemText } from "../annotations/rules.ts";
 import { placeKey } from "../model/kinds.ts";
-import { reasonText } from "../model/reasons.ts";
 import type { Plan, Row, SourceReport } from "../model/verdicts.ts";
 import { dueText, dueWordsOf, type DueWords } from "../settings/due-text.ts";
 import { listed } from "../../text/listed.ts";
-import type { Ref } from "../../text/names.ts";
 import type { EventObject, EventStates, StateOptions } from "./event-states.ts";
 import {
   conflictReason,
@@ -20,13 +18,10 @@ import {
   whereText,
   type HeldRemovals,
 } from "./event-texts.ts";
-import { failureId, NOTICES, type Notice, type Place, type RowCode } from "./notices.ts";
+import { failureId, type Notice, type Place, type RowCode } from "./notices.ts";
 import { RateLimit } from "./rate-limit.ts";
 
-export type EventOptions = StateOptions & {
-  /** The controller's Lease. Undefined if it holds none. */
-  readonly lease: () => (Ref & { readonly uid: string }) | undefined;
-};
+export type EventOptions = StateOptions;
 
 const MOST_NAMED = 5;
 // Most Events a minute and namespace for annotations without effect, because any user may write them.
@@ -80,7 +75,6 @@ export class NoticeEvents {
     const named = this.#states.mayName(report);
     const on = { kind, on: source, uid };
     if (state === "refused") this.#states.once(on, "Refused", problems.map(problemText).join("; "));
-    if (state === "nowhere") this.#states.once(on, "Nowhere", NOTICES.nowhere);
     const mayRead = (namespace: string): boolean =>
       namespace === source.namespace || this.#states.isListed(kind, source);
     for (const which of ["otherSource", "unmanaged"] as const) {
@@ -94,7 +88,7 @@ export class NoticeEvents {
     const above = rowsOf(notices, "held").filter(({ hold }) => hold === undefined);
     const limit = "all copies together are above --fanout-limit";
     const held = `not copied to ${whereText(above, named)}: ${limit}`;
-    if (above.length > 0) this.#states.once(on, "FanoutHeld", held);
+    if (above.length > 0) this.#states.once(on, "Held", held, { which: " fanout" });
     const fights = notices.flatMap((each) => (each.code === "fought" ? each.places : []));
     // A change of only the places is reported once a minute at most.
     for (const [altered, fought] of Map.groupBy(fights, (fight) => fight.altered)) {
@@ -115,19 +109,16 @@ export class NoticeEvents {
     const due = this.#dueText(first, dueWordsOf(first));
     const shown = `${prefixOf(entry)}${heldText(held, where)}${due}`;
     // The remaining time differs in each plan, so it is not part of the note.
-    const note = `${where} ${reasonText(first.reason)} ${Math.round((first.dueAt ?? 0) / 1000)}`;
-    const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
-    this.#states.once(object, "DeletesHeld", note, { which, summary: hold, shown });
+    const note = `${heldText(held, where)} ${Math.round((first.dueAt ?? 0) / 1000)}`;
+    // On the Lease there is at most one a minute.
+    const which = on === "lease" ? "" : ` ${hold} ${entry ?? ""}`;
+    this.#states.once(object, "Held", note, { which, summary: "held", shown });
   }
 
   /** The object for Events about held removals. Undefined if no object can have Events. */
   #objectOf({ first: { kind, source }, on }: HeldRemovals): EventObject | undefined {
     if (on === "list") return this.#states.list;
-    if (on === "source") return this.#states.cached(kind, source);
-    const lease = this.#options.lease();
-    if (!lease) return undefined;
-    const { namespace, name, uid } = lease;
-    return { kind: "Lease", on: { namespace, name }, uid };
+    return on === "source" ? this.#states.cached(kind, source) : this.#states.lease;
   }
 
   #pull(place: Place): void {

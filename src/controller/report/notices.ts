@@ -4,7 +4,6 @@ import { IGNORED_HEADLINES, IGNORED_REASONS, type IgnoredReason } from "../annot
 import { problemText } from "../annotations/rules.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { reasonText } from "../model/reasons.ts";
-import { NOWHERE_TEXT } from "../model/removal-holds.ts";
 import { METRIC_STATE, type Plan, type Row } from "../model/verdicts.ts";
 import { dueWordsOf, type DueWords } from "../settings/due-text.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -13,13 +12,12 @@ import type { LogKeys } from "./log.ts";
 import type { FailingPlace, FoughtPlace, Troubles } from "./troubles.ts";
 
 /** Each code and its message in the log. */
-export const NOTICES = {
+const NOTICES = {
   untargeted: "sources without targets: no namespace matches and accepts them",
   ignored: "ignored annotations",
   listUnread: "source list not read",
   listRefused: "entries of the source list refused",
   refused: "source refused",
-  nowhere: NOWHERE_TEXT,
   otherSource: "in conflict with another source",
   unmanaged: "in conflict with unmanaged Secrets",
   unfilled: "pulling Secret not filled",
@@ -161,8 +159,8 @@ function plain(
 function untargeted({ sources }: Plan): readonly Plain[] {
   const named: string[] = [];
   let count = 0;
-  for (const { nowhere, source } of sources)
-    if (nowhere && count++ < MOST_NAMED) named.push(refText(source));
+  for (const { untargeted, source } of sources)
+    if (untargeted && count++ < MOST_NAMED) named.push(refText(source));
   return count > 0 ? [plain("untargeted", { params: { count, sources: named } })] : [];
 }
 
@@ -197,7 +195,7 @@ function list({ list: { state, reason, refused } }: Plan): readonly Plain[] {
 function refusals({ sources }: Plan): readonly Plain[] {
   return sources.flatMap(({ state, kind, source, problems }) => {
     if (state === "ok") return [];
-    const params = state === "refused" ? { reasons: problems.map(problemText) } : {};
+    const params = { reasons: problems.map(problemText) };
     const id = `${state} ${placeKey(kind, source)}`;
     return [plain(state, { id, of: { kind, source }, params })];
   });

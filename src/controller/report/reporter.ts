@@ -6,6 +6,7 @@ import type { Plan } from "../model/verdicts.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
 import type { Outcome } from "../writes/outcome.ts";
+import { LeaseRemovals } from "./lease-removals.ts";
 import { sendDone, sendFilled } from "./done-events.ts";
 import { EventStates, type EventIdentity } from "./event-states.ts";
 import type { Log } from "./log.ts";
@@ -33,6 +34,7 @@ export class Reporter implements SyncHooks {
   readonly #journal: OutcomeJournal;
   readonly #states: EventStates;
   readonly #events: NoticeEvents;
+  readonly #onLease: LeaseRemovals;
   /** When each was last printed. */
   #loggedMs = Number.NEGATIVE_INFINITY;
   #sentMs = Number.NEGATIVE_INFINITY;
@@ -49,7 +51,10 @@ export class Reporter implements SyncHooks {
     this.#log = new NoticeLog(log, clock);
     this.#states = new EventStates(options);
     this.#events = new NoticeEvents(options, this.#states);
-    this.#journal = new OutcomeJournal(log, clock, (group) => sendDone(this.#states, group));
+    this.#onLease = new LeaseRemovals(this.#states, clock);
+    this.#journal = new OutcomeJournal(log, clock, (group) =>
+      sendDone(this.#states, this.#onLease, group),
+    );
   }
 
   onOutcome(outcome: Outcome): void {
@@ -111,11 +116,13 @@ export class Reporter implements SyncHooks {
   }
 
   #sendAgain(): void {
-    if (this.#retry || this.#closed || !(this.#events.waits || this.#journal.waits)) return;
+    const waits = this.#events.waits || this.#journal.waits || this.#onLease.waits;
+    if (this.#retry || this.#closed || !waits) return;
     this.#retry = this.#clock.setTimeout(() => {
       this.#retry = undefined;
       this.#events.resend();
       this.#journal.report(false);
+      this.#onLease.send();
       this.#sendAgain();
     }, RETRY_MS);
   }

@@ -42,7 +42,8 @@ export function dueWordsOf(row: DueRow): DueWords {
 }
 
 function wordsOf({ verdict, pulling, removal }: DueRow): string {
-  const end = verdict === "held" ? (removal ?? "delete") : verdict;
+  const end = removal ?? (verdict === "held" ? "delete" : verdict);
+  if (end === "takeover") return "will be taken over";
   if (pulling && (end === "release" || end === "delete")) return "will be emptied";
   if (end === "delete") return "will be deleted";
   if (end === "release") return "will be released";

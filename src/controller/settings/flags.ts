@@ -85,24 +85,13 @@ const TABLE = {
   "delete-grace": {
     kind: "duration",
     default: "10s",
-    description: "how long a place must be unwanted before its copy is removed",
-  },
-  "source-grace": {
-    kind: "duration",
-    default: "5m",
-    description: "how long a source must be absent before it counts as deleted",
-  },
-  "delete-limit": {
-    kind: "count",
-    default: "100",
     description:
-      "more removals than this that are due at once, or more than a fifth of all copies, are held for --delete-hold; 0 turns that off",
+      "how long a place must be unwanted before its copy is removed, where somebody clearly asked for it",
   },
   "delete-hold": {
     kind: "duration",
     default: "30m",
-    description:
-      "how long a removal that could be a mistake must have been due before it is made; 0 holds none",
+    description: "the same, in every other case, which could be a mistake; 0 turns the hold off",
   },
   "fanout-limit": {
     kind: "size",
@@ -256,8 +245,6 @@ export const PLANNING_FLAGS: readonly FlagName[] = [
   "config-maps",
   "source-list",
   "delete-grace",
-  "source-grace",
-  "delete-limit",
   "delete-hold",
   "lease-namespace",
 ];

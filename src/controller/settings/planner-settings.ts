@@ -26,8 +26,6 @@ export function readPlannerSettings(config: Config): PlannerSettings {
     sourceList: config.sourceList,
     namespacePolicy: config.namespacePolicy,
     deleteGraceMs: config.deleteGraceMs,
-    sourceGraceMs: config.sourceGraceMs,
-    deleteLimit: config.deleteLimit,
     deleteHoldMs: config.deleteHoldMs,
     fanoutLimitBytes: config.fanoutLimitBytes,
     onlyNames: onlyNames && new Set(onlyNames),

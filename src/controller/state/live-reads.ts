@@ -56,15 +56,27 @@ type Known = {
   attempts: number;
 };
 
+type Due = { readonly liveRead: LiveRead; readonly asker: string };
+
 export class LiveReads {
   #known = new Map<string, Known>();
   #used = new Set<string>();
-  #due = new Map<string, LiveRead>();
+  #due = new Map<string, Due>();
+  /** By namespace of the asking place: how many reads take its turn. */
+  #asked = new Map<string, number>();
   readonly #inFlight = new Set<string>();
   #now = 0;
 
-  /** Whether a result of at most this age confirms what the cache shows. If not, the read becomes due. */
-  resultOf(liveRead: LiveRead, now: number, age: ResultAge = ANY_AGE): LiveReadResult {
+  /**
+   * Whether a result of at most this age confirms what the cache shows. If not, the read becomes due. `asker`: the
+   * namespace of the place that depends on it.
+   */
+  resultOf(
+    liveRead: LiveRead,
+    now: number,
+    asker: string,
+    age: ResultAge = ANY_AGE,
+  ): LiveReadResult {
     const key = keyOf(liveRead);
     this.#used.add(key);
     const known = this.#known.get(key);
@@ -74,9 +86,7 @@ export class LiveReads {
     }
     const isInFlight = this.#inFlight.has(key);
     const waits = !isInFlight && known !== undefined && known.until > now;
-    // The same read of an object that was seen has a turn of its own.
-    const isKept = liveRead.seen === false && this.#due.has(key);
-    if (!isInFlight && !waits && !isKept) this.#due.set(key, liveRead);
+    if (!isInFlight && !waits) this.#ask(key, liveRead, asker);
     const until = waits ? { until: known.until } : {};
     return known && known.version === undefined
       ? { kind: "unreadable", reason: known.reason, ...until }
@@ -85,21 +95,30 @@ export class LiveReads {
 
   /**
    * The reads that are due now, in at most `free` batches. Objects without a result come first, so that those
-   * which are read again and again do not delay them. In both groups namespaces take turns. All objects that
-   * were never seen take one turn together, because a user can make them up.
+   * which are read again and again do not delay them. In both groups the namespaces of the asking places take
+   * turns, because a user can make up copies of any source in their own namespace.
    */
   batches(free: number): readonly (readonly LiveRead[])[] {
-    const [first, again]: [LiveRead[], LiveRead[]] = [[], []];
-    for (const [key, liveRead] of this.#due) (this.#known.has(key) ? again : first).push(liveRead);
+    const [first, again]: [Due[], Due[]] = [[], []];
+    for (const [key, due] of this.#due) (this.#known.has(key) ? again : first).push(due);
     const most = free * MOST_IN_A_BATCH;
-    const due = [...roundRobin(listsOf(first), most), ...roundRobin(listsOf(again), most)].slice(
-      0,
-      most,
-    );
+    const due = [...roundRobin(listsOf(first), most), ...roundRobin(listsOf(again), most)]
+      .slice(0, most)
+      .map(({ liveRead }) => liveRead);
     const size = Math.ceil(due.length / Math.max(1, free));
     const batches: LiveRead[][] = [];
     for (let from = 0; from < due.length; from += size) batches.push(due.slice(from, from + size));
     return batches;
+  }
+
+  // It takes the turn of the namespace that asks for least.
+  #ask(key: string, liveRead: LiveRead, asker: string): void {
+    const other = this.#due.get(key)?.asker;
+    const countOf = (namespace: string): number => this.#asked.get(namespace) ?? 0;
+    if (other !== undefined && countOf(other) <= countOf(asker) + 1) return;
+    if (other !== undefined) this.#asked.set(other, countOf(other) - 1);
+    this.#asked.set(asker, countOf(asker) + 1);
+    this.#due.set(key, { liveRead, asker });
   }
 
   began(liveReads: readonly LiveRead[]): void {
@@ -141,6 +160,7 @@ export class LiveReads {
     this.#now = now;
     this.#used = new Set();
     this.#due = new Map();
+    this.#asked = new Map();
   }
 
   endSync(): void {
@@ -174,9 +194,8 @@ function isOlder(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
 }
 
-// A user can make up objects that were never seen, in the name of any namespace.
-function listsOf(liveReads: readonly LiveRead[]): Iterable<readonly LiveRead[]> {
-  return Map.groupBy(liveReads, ({ ref, seen }) => (seen === false ? "" : ref.namespace)).values();
+function listsOf(due: readonly Due[]): Iterable<readonly Due[]> {
+  return Map.groupBy(due, ({ asker }) => asker).values();
 }
 
 function keyOf({ kind, ref }: LiveRead): string {

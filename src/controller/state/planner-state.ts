@@ -4,13 +4,11 @@
 // Every `now` is milliseconds of a monotonic clock, every `random` uniform in [0, 1).
 import { FirstSeen } from "./first-seen.ts";
 import { KeptWhileUsed } from "./kept-while-used.ts";
-import { RecentTimes } from "./recent-times.ts";
 import type { Failure } from "./backoff.ts";
 import { PlaceMemory } from "./place-memory.ts";
-import { DeleteGuard } from "./delete-guard.ts";
+import { UnwantedPlaces } from "./unwanted-places.ts";
 import { LiveReads } from "./live-reads.ts";
 import { Reservations } from "./reservations.ts";
-import { SourceHomes } from "./source-homes.ts";
 import type {
   CopyObject,
   DesiredCopy,
@@ -19,7 +17,6 @@ import type {
   PullingObject,
 } from "../model/cluster.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import { WantsBefore } from "../desired/wants-before.ts";
 import type { GlobList } from "../../text/globs.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
@@ -36,12 +33,11 @@ export type FlagEntry = {
 };
 
 /**
- * What all kinds share: the guard against mass deletion, the live reads, since when writes have been due, and
- * what follows from namespaces and flags alone. Each key contains its kind.
+ * What all kinds share: the live reads, since when writes have been due, and what follows from namespaces and flags
+ * alone. Each key contains its kind.
  */
 export class SharedState {
   readonly liveReads = new LiveReads();
-  readonly deleteGuard = new DeleteGuard();
   readonly reservations = new Reservations();
   /** Since when the write of each place has been due. */
   readonly dueSince = new FirstSeen();
@@ -77,9 +73,6 @@ export type RememberedConsent = {
   readonly allows: boolean;
 };
 
-/** Since when a place has been unwanted. `wasWanted`: its source wanted it before, so nobody forged the copy. */
-export type UnwantedPlace = { readonly since: number; readonly wasWanted: boolean };
-
 /** What a live look at a pulling Secret showed, for one version of it and of what it is filled with. */
 export type PullResult = {
   readonly uid: string;
@@ -90,29 +83,16 @@ export type PullResult = {
   readonly conflict: Reason | undefined;
 };
 
-/** Beyond this many deleted sources, those unnamed for longest are forgotten. Their copies count as any others. */
-const MOST_GONE = 10_000;
-/** Copies that were in flight when their source was deleted are long in the cache by then. */
-const UNNAMED_MS = 10 * 60_000;
-
 export class PlannerState {
   /** What this kind shares with the others. */
   readonly shared: SharedState;
   readonly backoff = new PlaceMemory();
-  /** Since when each absent source has been absent. */
-  readonly absentSince = new KeptWhileUsed<number>();
-  readonly unwantedPlaces = new KeptWhileUsed<UnwantedPlace>();
-  readonly homes = new SourceHomes();
-  /** How many copies each source had before an edit removed some. By "NAMESPACE/NAME". */
-  editedFrom: ReadonlyMap<string, number> = new Map();
-  /** UIDs of the sources that an edit left without any copy. */
-  emptied: ReadonlySet<string> = new Set();
+  readonly unwantedPlaces = new UnwantedPlaces();
   /** Since when each row and report has been so, to a tenth of a second. */
   readonly reportedSince = new FirstSeen(100);
   readonly pullResults = new KeptWhileUsed<PullResult>();
   /** Decision keys of the last fills. A record of a fill may have been removed since. */
   readonly lastFills = new KeptWhileUsed<string>();
-  readonly wants = new WantsBefore();
   /** Whether a source consents to what names it, for as long as both objects live. */
   readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
@@ -122,11 +102,6 @@ export class PlannerState {
   >();
   /** By a source's UID, the fingerprint that all its copies had when a sync last found them so. */
   currentFingerprints: ReadonlyMap<string, string> = new Map();
-  /**
-   * UIDs of deleted sources that the cache once held, and when a copy last named each. The decision about those
-   * copies then does not follow from a cache that never held their source.
-   */
-  readonly gone = new RecentTimes(UNNAMED_MS, MOST_GONE);
   readonly #fights = new Map<string, Fight>();
 
   constructor(shared: SharedState) {
@@ -151,10 +126,8 @@ export class PlannerState {
       case "release":
         // A client that recreates a copy after each deletion keeps us deleting.
         this.backoff.repaired(place, action.decisionKey, now, random);
-        this.shared.deleteGuard.made(action, now);
         return;
       case "clear":
-        this.shared.deleteGuard.made(action, now);
         return;
       case "create":
       case "update":
@@ -217,17 +190,13 @@ export class PlannerState {
 
   beginSync(now: number): void {
     this.backoff.beginSync(now);
-    this.absentSince.beginSync();
     this.unwantedPlaces.beginSync();
-    this.homes.beginSync();
     this.reportedSince.beginSync();
     this.pullResults.beginSync();
     this.lastFills.beginSync();
   }
 
-  /** Ends the sync that began at `now`. */
-  endSync(inFlight: ReadonlySet<string>, now: number): void {
-    this.gone.expire(now);
+  endSync(inFlight: ReadonlySet<string>): void {
     this.backoff.endSync(inFlight);
   }
 }

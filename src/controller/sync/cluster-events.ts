@@ -56,8 +56,6 @@ export class ClusterEvents {
     // The sync that waits for the answer to our own write reads the cache again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
-    if (old?.role === "source" && (old.uid !== now?.uid || now.role !== "source"))
-      memory.gone.touch(old.uid, this.#deps.clock.monotonic());
     if (published) {
       for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, now);
       return "urgent";

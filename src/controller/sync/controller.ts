@@ -36,8 +36,6 @@ export type ControllerSettings = {
   readonly resyncMs: number;
   /** Stop as soon as nothing is due. */
   readonly once: boolean;
-  /** The longest delete grace. A run with `once` waits for it. */
-  readonly graceMs: number;
 };
 
 /** How run() ended: `lost` means that another replica may hold the lease by now. */
@@ -68,7 +66,7 @@ export class Controller {
     const { clock, queueMetrics } = deps;
     this.#deps = deps;
     this.#settings = settings;
-    this.#once = settings.once ? new Once(deps, settings.graceMs) : undefined;
+    this.#once = settings.once ? new Once(deps) : undefined;
     this.#queue = new WorkQueue({
       name: SYNC_KEY,
       clock,

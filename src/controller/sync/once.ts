@@ -9,11 +9,10 @@ import { refText } from "../../text/names.ts";
 import type { SyncResult } from "./sync-result.ts";
 
 /**
- * Time beyond the grace to wait for pending work, from the first sync with nothing else to do. It allows some
- * seven tries of a failing write. Without this limit, a client that keeps changing objects would keep the run
- * waiting for ever.
+ * Time to wait for what becomes due within a moment, from the first sync with nothing else to do. Without this limit,
+ * a client that keeps changing objects would keep the run waiting for ever.
  */
-const EXTRA_WAIT_MS = 60_000;
+const MOST_WAIT_MS = 60_000;
 /** An unfilled cache may be silent for this long, twice the timeout of a list page. */
 const SILENCE_MS = 120_000;
 /** Limit for filling a cache, even if it is not silent: a million objects of 2 KiB take minutes. */
@@ -35,15 +34,12 @@ type Fills = Readonly<
 export class Once {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #graceMs: number;
   /** Undefined until a sync found nothing more to do. */
   #ends: number | undefined;
 
-  /** `graceMs`: the longest delete grace. */
-  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }, graceMs: number) {
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
     this.#clock = clock;
     this.#log = log;
-    this.#graceMs = graceMs;
   }
 
   /** Resolves with false, and logs that, if one of `watches` is not filled and silent, or takes too long. */
@@ -96,11 +92,11 @@ export class Once {
     }
     if (!settled) return Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
-    this.#ends ??= now + this.#graceMs + EXTRA_WAIT_MS;
-    if (!waiting && !unread) return 0;
-    if (now < this.#ends) return this.#ends - now;
-    const seconds = (this.#graceMs + EXTRA_WAIT_MS) / 1000;
-    this.#log.warn({ seconds, open: openIn(rows) }, "still waiting for something, giving up");
+    this.#ends ??= now + MOST_WAIT_MS;
+    if ((waiting || unread) && now < this.#ends) return this.#ends - now;
+    const open = openIn(rows);
+    if (open.length > 0)
+      this.#log.warn({ open }, "not everything is current; a run with --once does not wait for it");
     return 0;
   }
 
@@ -119,7 +115,7 @@ const MOST_NAMED = 5;
 /** A few places that are not as wanted, each with its verdict and reason. */
 function openIn(rows: readonly Row[]): readonly string[] {
   return rows
-    .filter(({ verdict }) => isPending(verdict) || verdict === "backoff")
+    .filter(({ verdict }) => isPending(verdict) || verdict === "backoff" || verdict === "held")
     .slice(0, MOST_NAMED)
     .map(
       ({ kind, place, verdict, reason }) =>

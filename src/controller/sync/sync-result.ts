@@ -16,10 +16,9 @@ export type SyncResult = {
   readonly planMs: number;
 };
 
-/** Whether the row becomes due by itself. Retries of failed writes are decided by their failure. */
-function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
-  // A removal that is certain to be held is not pending.
-  return dueAt !== undefined && isPending(verdict) && hold === undefined;
+/** Whether the row becomes due within a moment. Removals that wait and retries of failed writes do not. */
+function isUnderWay({ verdict, dueAt, removal }: Row): boolean {
+  return dueAt !== undefined && isPending(verdict) && removal === undefined;
 }
 
 /** Every place is as its source wants it, or as its owner wants it if it is paused. No source is refused. */

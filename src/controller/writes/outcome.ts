@@ -203,7 +203,7 @@ function remember({ kind }: LiveRead, object: unknown, { list, caches }: LookupC
   else caches.of(kind).remember(object);
 }
 
-function forget(liveRead: LiveRead, { caches, memory, list, now }: LookupContext): void {
+function forget(liveRead: LiveRead, { caches, list }: LookupContext): void {
   const { kind, ref } = liveRead;
   const uid = shownUid(liveRead);
   if (uid === undefined) return;
@@ -215,8 +215,6 @@ function forget(liveRead: LiveRead, { caches, memory, list, now }: LookupContext
     list?.forget(uid);
     return;
   }
-  const cache = caches.of(kind);
   // The watch will report this deletion again.
-  if (cache.get(ref)?.role === "source") memory.of(kind).gone.touch(uid, now);
-  cache.forget(ref.namespace, ref.name, uid);
+  caches.of(kind).forget(ref.namespace, ref.name, uid);
 }

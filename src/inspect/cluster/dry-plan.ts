@@ -1,5 +1,6 @@
 // Computes what a run would finally write in this cluster state, with the controller's own planner and no
-// waiting. Grace and hold have passed. The planner's live reads before a removal are answered from the
+// waiting. First it plans for a controller that has just seen the cluster state, which says how long each removal
+// waits. Then it plans for the time when all waits are over. The planner's live reads before a removal are answered from the
 // cluster state, which was just read. A live read decides what is written into a pulling Secret, as in a
 // run.
 import { setImmediate } from "node:timers/promises";
@@ -9,7 +10,7 @@ import { plan } from "../../controller/plan/plan.ts";
 import { fillFor, readPullState, emptyingFill } from "../../controller/desired/pull-fill.ts";
 import { refText } from "../../text/names.ts";
 import type { Action, Fill } from "../../controller/model/actions.ts";
-import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
+import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 
@@ -17,6 +18,13 @@ export type DryPlan = {
   readonly plan: Plan;
   /** What pulling objects get, by kind and place. */
   readonly fills: ReadonlyMap<string, Fill>;
+  /** How long each removal waits, by kind and place. */
+  readonly waits: ReadonlyMap<string, DryWait>;
+};
+
+export type DryWait = {
+  readonly ms: number;
+  readonly flag: "--delete-grace" | "--delete-hold";
 };
 
 type DryPlanParts = Pick<ReadCluster, "builder" | "clusterStates" | "readLive"> & {
@@ -27,24 +35,42 @@ type DryPlanParts = Pick<ReadCluster, "builder" | "clusterStates" | "readLive"> 
 const MOST_ROUNDS = 50;
 /** Live reads at a time. */
 const LOOKS = 16;
-// The planner's clock does not advance, so nothing becomes due by waiting.
-const NOW = 0;
-
-/** The settings of a plan that does not wait. */
-function withoutWaiting(settings: PlannerSettings): PlannerSettings {
-  return { ...settings, deleteGraceMs: 0, sourceGraceMs: 0, deleteHoldMs: 0 };
-}
 
 export async function dryPlanOf(parts: DryPlanParts): Promise<DryPlan> {
-  const { clusterStates } = parts;
-  const settings = withoutWaiting(parts.settings);
   const memory = new PlannerMemory();
+  // A controller that has been running found none of this when it started.
+  memory.shared.beganAt = Number.NEGATIVE_INFINITY;
   const fills = new Map<string, Fill>();
+  const first = await answered(parts, memory, fills, 0);
+  const waits = waitsOf(first);
+  const latest = Math.max(0, ...new Set([...waits.values()].map(({ ms }) => ms)));
+  const plan = latest === 0 ? first : await answered(parts, memory, fills, latest);
+  return { plan: timeless(plan), fills, waits };
+}
+
+function waitsOf({ rows }: Plan): DryPlan["waits"] {
+  const waits = new Map<string, DryWait>();
+  for (const { kind, place, removal, dueAt, hold } of rows)
+    if (removal !== undefined && dueAt !== undefined)
+      waits.set(placeKey(kind, place), {
+        ms: dueAt,
+        flag: hold === undefined ? "--delete-grace" : "--delete-hold",
+      });
+  return waits;
+}
+
+/** The plan at `now`, once nothing is asked any more. */
+async function answered(
+  parts: DryPlanParts,
+  memory: PlannerMemory,
+  fills: Map<string, Fill>,
+  now: number,
+): Promise<Plan> {
   for (let round = 0; ; round++) {
-    const made = await planned(clusterStates, settings, memory);
-    const answered = answerQuestions(made.actions, memory);
+    const made = await planned(parts, memory, now);
+    const isAnswered = answerQuestions(made.actions, memory, now);
     const pulls = await readPulls(made.actions, memory, fills, parts);
-    if ((!answered && !pulls) || round === MOST_ROUNDS) return { plan: timeless(made), fills };
+    if ((!isAnswered && !pulls) || round === MOST_ROUNDS) return made;
   }
 }
 
@@ -55,11 +81,11 @@ function timeless(made: Plan): Plan {
 }
 
 async function planned(
-  clusterStates: readonly ClusterState[],
-  settings: PlannerSettings,
+  { clusterStates, settings }: DryPlanParts,
   memory: PlannerMemory,
+  now: number,
 ): Promise<Plan> {
-  const planning = plan(clusterStates, settings, memory, NOW, new Set());
+  const planning = plan(clusterStates, settings, memory, now, new Set());
   for (;;) {
     const step = planning.next();
     if (step.done) return step.value;
@@ -68,12 +94,16 @@ async function planned(
   }
 }
 
-function answerQuestions(actions: readonly Action[], { shared }: PlannerMemory): boolean {
+function answerQuestions(
+  actions: readonly Action[],
+  { shared }: PlannerMemory,
+  now: number,
+): boolean {
   let asked = false;
   for (const action of actions) {
     if (action.kind !== "confirm") continue;
     for (const question of action.liveReads)
-      shared.liveReads.found(question, question.shown, NOW, 0);
+      shared.liveReads.found(question, question.shown, now, 0);
     asked = true;
   }
   return asked;

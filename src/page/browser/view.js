@@ -20,7 +20,7 @@ export const STATES = /** @type {const} */ ([
 ]);
 
 /** The states of sources. */
-export const SOURCE_STATES = /** @type {const} */ (["refused", "nowhere"]);
+export const SOURCE_STATES = /** @type {const} */ (["refused"]);
 
 const EXPECTED_KIND = "Secret";
 
@@ -39,11 +39,10 @@ function stateOf({ totals, leader, plannedMs }) {
     return leader.state === "stand-by"
       ? "On stand-by: another replica writes, and knows the state of the copies."
       : "No plan yet: the caches are being filled.";
-  const { states, refused, nowhere } = totals;
+  const { states, refused } = totals;
   const all = STATES.reduce((sum, state) => sum + states[state], 0);
   const other = STATES.filter((state) => state !== "current" && states[state] > 0);
-  const lost = nowhere > 0 ? ` ${counted(nowhere, "source")} without any copy after an edit.` : "";
-  const problem = `${refused > 0 ? ` ${counted(refused, "source")} refused.` : ""}${lost}`;
+  const problem = refused > 0 ? ` ${counted(refused, "source")} refused.` : "";
   if (all === 0) return `No copy is wanted anywhere.${problem}`;
   if (other.length === 0)
     return `${all === 1 ? "The one copy is" : `All ${number(all)} copies are`} current.${problem}`;
@@ -98,7 +97,7 @@ export function drawTroubles({ watches, outdated, serverAwayMs, troubles }) {
 
 /** @param {Totals | undefined} totals @param {string} chosen */
 export function drawStates(totals, chosen) {
-  const counts = { refused: totals?.refused, nowhere: totals?.nowhere, ...totals?.states };
+  const counts = { refused: totals?.refused, ...totals?.states };
   return [...STATES, ...SOURCE_STATES].map((state) => {
     const count = counts[state];
     const attributes = {

@@ -19,8 +19,7 @@ const NOWHERE = "nowhere/nothing";
 const COPIES = ["registry", "tls"] as const;
 const copyAt = (at: number): string => COPIES[at % 2] ?? "tls";
 const one = <T>(at: number, of: readonly [T, ...T[]]): T => of[at % of.length] ?? of[0];
-/** One more than --delete-limit by default. */
-const MORE_THAN_THE_LIMIT = 101;
+const MANY = 101;
 const UNKNOWN = { "unheard-of": "x" };
 
 /** On places: on the copies in the tenant's namespaces, and by Secrets that look like copies. */
@@ -33,10 +32,8 @@ const PLACE_ATTACKS: Readonly<Record<string, Attack>> = {
   "one forged copy of a source that never was": made(1, "forged-alone", ({ home, name }) =>
     marked(home, name, `secretcast/${name}`, NOBODY),
   ),
-  "forged copies of a living source, more than the delete limit": made(
-    MORE_THAN_THE_LIMIT,
-    "unwanted",
-    ({ home, name, uid }) => marked(home, name, REGISTRY, uid),
+  "forged copies of a living source, many": made(MANY, "unwanted", ({ home, name, uid }) =>
+    marked(home, name, REGISTRY, uid),
   ),
   "forged copies whose names collide under an unkeyed hash": async (tenant) => {
     const home = tenant.home();
@@ -156,7 +153,7 @@ const PULL_ATTACKS: Readonly<Record<string, Attack>> = {
   "globs without an end": made(20, "pull-globs", ({ at }) =>
     says({ from: "secretcast/many", keys: nastyGlobs(at % 2 === 0 ? 99 : 1000, at % 3 === 0) }),
   ),
-  "forged records, more than the delete limit": made(MORE_THAN_THE_LIMIT, "pull-forged", ({ at }) =>
+  "forged records, many": made(MANY, "pull-forged", ({ at }) =>
     says({
       from: one(at, [REGISTRY, "secretcast/payroll", NOWHERE]),
       "pulled-keys": "own",

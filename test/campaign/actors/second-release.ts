@@ -39,7 +39,6 @@ export class SecondRelease {
       "leader-elect": false,
       // As short as they may be, so that what it would remove it removes within the script.
       "delete-grace": "1s",
-      "source-grace": "1s",
       "delete-hold": "1s",
     };
     this.#replica.start(flags, (request) => {

@@ -31,6 +31,11 @@ export class Slots {
     return this.#versions.get(resourceVersion);
   }
 
+  /** The names of all namespaces that there were. */
+  namespaces(): readonly string[] {
+    return [...this.#moments.keys()].filter((slot) => !slot.includes(" "));
+  }
+
   ofKind(kind: string): readonly string[] {
     return [...this.#moments.keys()].filter((slot) => slot.startsWith(`${kind} `));
   }

@@ -27,8 +27,6 @@ export type Circumstances = {
   readonly flags: Flags;
   readonly listSlot: string;
   readonly graceMs: number;
-  /** So long a source must be absent. */
-  readonly sourceGraceMs: number;
   /** So long a removal is held that could be a mistake. */
   readonly holdMs: number;
 };
@@ -227,14 +225,27 @@ class Judge {
 
   // Of what follows from one object, and not from how many copies there are.
   #waitMs(copy: Raw, source: Raw | undefined, namespace: Raw | undefined, flags: Flags): number {
-    const { graceMs, sourceGraceMs, holdMs } = this.#around;
-    const isAbsent =
-      !source || isHidden(source) || source.metadata.uid !== wordOf(copy, "source-uid");
-    const grace = isAbsent ? Math.max(graceMs, sourceGraceMs) : graceMs;
-    const named = wordOf(copy, "source") ?? "";
-    const declines = namespace && acceptance(namespace, named, flags) === "no";
-    const held = !declines && lostItsEntry(copy, flags);
-    return held ? grace + holdMs : grace;
+    const { graceMs, holdMs } = this.#around;
+    if (namespace && wordOf(namespace, "accept") === "false") return graceMs;
+    const standing = source && standingWith(source, flags);
+    const longest = holdMs === 0 ? graceMs : Math.max(graceMs, holdMs);
+    if (!standing || typeof standing === "string") return longest;
+    if (namesNobody(standing)) return graceMs;
+    if (lostItsEntry(copy, flags)) return longest;
+    return this.#wantsSeveral(standing, flags) ? graceMs : longest;
+  }
+
+  // It lost one place at least, and wants more than it lost.
+  #wantsSeveral(source: Source, flags: Flags): boolean {
+    const from = this.#around.now - MEMORY_MS;
+    const wanting = this.#slots
+      .namespaces()
+      .filter((name) =>
+        this.#slots
+          .since(name, from)
+          .some(({ raw }) => raw !== undefined && pushes(source, raw, flags, true)),
+      );
+    return wanting.length >= 2;
   }
 
   #filled(before: Raw, after: Raw): string | undefined {
@@ -284,6 +295,10 @@ class Judge {
   }
 }
 
+// Exactly `to: "!*"`, without a selector.
+const namesNobody = ({ words }: Source): boolean =>
+  words["to"]?.trim() === "!*" && words["to-selector"] === undefined;
+
 const sourceOf = (copy: Raw): string => `${wordOf(copy, "source")} ${wordOf(copy, "source-uid")}`;
 
 function isUnwanted(
@@ -301,7 +316,6 @@ function isUnwanted(
   if (isFrozenByList(copy, flags) || standing === "refused") return false;
   if (standing === "outside") return wordOf(copy, "entry") !== undefined;
   if (standing === "silent" || standing === "open") return true;
-  if (standing.raw.metadata.uid !== wordOf(copy, "source-uid")) return true;
   if (standing.paused) return false;
   return standing.copyName !== copy.metadata.name || !pushes(standing, namespace, flags, true);
 }

@@ -263,7 +263,6 @@ for (const [name, [{ method, before, after, said, conditions }, expected]] of Ob
       now: NOW_MS,
       flags: FLAGS,
       graceMs: 10_000,
-      sourceGraceMs: 10_000,
       holdMs: 0,
       listSlot: "ConfigMap controller/secretcast-sources",
     });

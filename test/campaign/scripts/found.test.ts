@@ -261,7 +261,6 @@ const FOUND: Readonly<Record<string, Found>> = {
   },
   "what was filled from a source that is gone ends after a death too, when its grace and hold began anew":
     {
-      sourceGraceMs: 60_000,
       holdMs: 30_000,
       steps: [
         pull("shared/pull-1", { from: "shared/two", "on-delete": "delete" }),

@@ -135,11 +135,8 @@ export type Script = {
   readonly replicas: number;
   readonly flags: FlagSet;
   readonly graceMs: number;
-  readonly deleteLimit: number;
-  /** Absent: `graceMs`. */
-  readonly sourceGraceMs?: number;
-  /** Absent: five minutes where the limit is low, and otherwise none. */
-  readonly holdMs?: number;
+  /** 0: everything waits for the grace alone. */
+  readonly holdMs: number;
   readonly steps: readonly ChaosStep[];
 };
 
@@ -149,7 +146,5 @@ export const PLAIN_SCRIPT = {
   flags: PLAIN_FLAGS,
   chance: 0,
   graceMs: 10_000,
-  deleteLimit: 100,
-  sourceGraceMs: 10_000,
   holdMs: 0,
 } as const satisfies Omit<Script, "steps">;

@@ -56,7 +56,7 @@ export type Rest = {
   readonly stopsMs: number;
 };
 /** What the controller is given, as far as a write is judged by it. */
-export type Waits = Pick<Circumstances, "graceMs" | "sourceGraceMs" | "holdMs">;
+export type Waits = Pick<Circumstances, "graceMs" | "holdMs">;
 
 export class Cast {
   readonly #options: CastOptions;

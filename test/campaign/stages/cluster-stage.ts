@@ -37,14 +37,12 @@ const POLL_MS = 100;
 const UNHEARD_MOST_MS = 45_000;
 const WAITS = {
   "delete-grace": `${GRACE_MS}ms`,
-  "source-grace": `${GRACE_MS}ms`,
   "delete-hold": `${HOLD_MS}ms`,
 };
 
 const LESS_MS = GRACE_MS - HEARING_MS;
 const JUDGED_BY = {
   graceMs: LESS_MS,
-  sourceGraceMs: LESS_MS,
   holdMs: HOLD_MS - HEARING_MS,
 };
 

@@ -25,9 +25,7 @@ const ASKED_EVERY_MS = 500;
 export const SOAK_FLAGS: FlagValues = {
   ...valuesOf(FLAGS),
   "delete-grace": "2s",
-  "source-grace": "2s",
   "delete-hold": "0",
-  "delete-limit": "0",
   resync: "1m",
 };
 

@@ -55,9 +55,8 @@ export async function play(script: Script, crash?: Crash): Promise<Verdict> {
   return stage.verdict();
 }
 
-/** How long what is absent, and what is held, is waited for. */
-function waitsOf({ graceMs, deleteLimit, sourceGraceMs = graceMs, holdMs }: Script): Waits {
-  return { graceMs, sourceGraceMs, holdMs: holdMs ?? (deleteLimit < 100 ? 300_000 : 0) };
+function waitsOf({ graceMs, holdMs }: Script): Waits {
+  return { graceMs, holdMs };
 }
 
 class Stage {
@@ -104,9 +103,7 @@ class Stage {
       most: { waitMs, faultMs: Number.POSITIVE_INFINITY, touchMs: Number.POSITIVE_INFINITY },
       waits: {
         "delete-grace": `${script.graceMs}ms`,
-        "source-grace": `${this.#waits.sourceGraceMs}ms`,
         "delete-hold": `${this.#waits.holdMs}ms`,
-        "delete-limit": String(script.deleteLimit),
       },
       list: () => this.#all(CONFIG_MAPS.plural).get(LIST_PLACE),
       crash: (replica) => this.#crashOf(replica),
@@ -153,11 +150,11 @@ class Stage {
     this.#api.staleBy = 0;
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
-    const { sourceGraceMs, holdMs } = this.#waits;
+    const { graceMs, holdMs } = this.#waits;
     let began: number;
     do {
       began = this.#clock.monotonic();
-      await this.#pass(Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - began));
+      await this.#pass(Math.max(graceMs + holdMs + LOOK_MS, this.#hangsUntil - began));
       // A process that died meanwhile has lost its graces and holds, so the next one waits as long.
     } while (this.#cast.deployment.lastDeathMs >= began);
   }

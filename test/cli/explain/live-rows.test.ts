@@ -73,12 +73,12 @@ test("a removal that the controller holds has its time, and what prevents it (A6
     ...group("held", "no longer wanted; held", "team-a/one"),
     dueMs,
     dueWords: "will be released",
-    hold: "nowhere",
+    hold: "edit",
   });
-  assert.deepEqual(held?.due, { dueAt: dueMs, hold: "nowhere", removal: "release" });
+  assert.deepEqual(held?.due, { dueAt: dueMs, hold: "edit", removal: "release" });
   const [item] = held ? explanationItems({ kind: "Secret", places: [held] }) : [];
   assert.deepEqual(
     [item?.dueAt, item?.dueWords, item?.hold, item?.unless],
-    ["2026-11-25T01:40:30.000Z", "will be released", "nowhere", "the change is undone"],
+    ["2026-11-25T01:40:30.000Z", "will be released", "edit", "the change is undone"],
   );
 });

@@ -507,7 +507,7 @@ expectPlace(
 );
 
 expectPlace("copies of which an edit would leave none", () => heldDeletes(), {}, [
-  "held the copy stays: source shared/one no longer wants this place; held, because the change leaves the source without any copy",
+  "held the copy stays: source shared/one no longer wants this place; held, because the source lost 2 namespaces within 5m and still wants 0; up to two at a time, and fewer than are left, need no hold",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=other,team-a",
 ]);
 

@@ -34,7 +34,7 @@ async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
     settings,
     readLive: (_, { namespace, name }) => Promise.resolve(made.secrets.get(`${namespace}/${name}`)),
   });
-  return planItems(dryPlan, { builder, rights: ALL_RIGHTS }, undefined);
+  return planItems(dryPlan, { builder, rights: ALL_RIGHTS }, undefined, 0);
 }
 
 /** Of writes by place: what each does to an object, in one word. */
@@ -98,7 +98,7 @@ test("what plan says a run then does, write by write and name by name, and nothi
       const before = new Map(structuredClone([...made.secrets]));
       made.restart();
       // A plan counts grace and hold as over.
-      made.settings = { ...made.settings, deleteGraceMs: 0, sourceGraceMs: 0, deleteHoldMs: 0 };
+      made.settings = { ...made.settings, deleteGraceMs: 0, deleteHoldMs: 0 };
       made.writes.length = 0;
       // While the API server is asked about a take-over the copy goes on being served; the plan is what
       // is written once it has answered.

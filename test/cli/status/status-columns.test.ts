@@ -17,7 +17,7 @@ test("the table and the JSON of status say when a held removal is made, and unle
   assert.equal(outcome?.dueAt, new Date(now + 28 * 60_000 + 500).toISOString());
   assert.deepEqual(
     [outcome?.hold, outcome?.dueWords, outcome?.unless],
-    ["nowhere", "will be deleted", "the change is undone"],
+    ["edit", "will be deleted", "the change is undone"],
   );
   const reason = troubleColumns(true).find(({ header }) => header === "REASON");
   const [trouble] = troublesOf(items);

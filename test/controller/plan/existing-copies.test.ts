@@ -39,7 +39,7 @@ test("S17 within one entry of the order the source that the copy names keeps the
   assert.equal(owner(made, "team-a/cred"), "shared/mine");
   const { uid } = made.get("team-a/cred").metadata;
   made.delete("shared/mine");
-  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "update");
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "conflict");
   assert.equal(owner(made, "team-a/cred"), "shared/mine");
   assert.deepEqual(actionsAt(made.end(), "team-a/cred"), ["update"]);
   assert.equal(owner(made, "team-a/cred"), "shared/cred");

@@ -238,7 +238,7 @@ test("flags alone delete nothing: a wider or narrower one leaves every copy ther
     { ownNamespace: "team-a" },
     { includeSystemNamespaces: true },
     { fanoutLimitBytes: 1 },
-    { deleteGraceMs: 0, sourceGraceMs: 0, deleteLimit: 0, deleteHoldMs: 0 },
+    { deleteGraceMs: 0, deleteHoldMs: 0 },
   ];
   for (const change of changes) {
     const made = cluster();

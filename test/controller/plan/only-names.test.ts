@@ -151,7 +151,7 @@ test("a pulling Secret that names another name has the one reason, and what was 
 });
 
 test("a name that is taken off deletes nothing, with no grace at all, and comes back without a write (34)", () => {
-  const quick = { deleteGraceMs: 0, sourceGraceMs: 0 };
+  const quick = { deleteGraceMs: 0 };
   const made = cluster({ ...quick, ...named("registry", "ca") });
   for (const name of ["registry", "ca"]) made.secret(`shared/${name}`, { to: "team-*" });
   assert.equal(made.settle().states.current, 4);
@@ -165,7 +165,7 @@ test("a name that is taken off deletes nothing, with no grace at all, and comes 
 });
 
 test("all names, then some, then all again writes nothing (34)", () => {
-  const made = cluster({ deleteGraceMs: 0, sourceGraceMs: 0 });
+  const made = cluster({ deleteGraceMs: 0 });
   made.secret("shared/registry", { to: "team-*" });
   made.secret("shared/ca", { to: "team-*", name: "bundle" });
   made.secret("shared/offer", { allow: "*" });

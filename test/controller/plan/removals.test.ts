@@ -2,7 +2,7 @@
 import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import type { Texts } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 import { refText } from "../../../src/text/names.ts";
@@ -22,10 +22,6 @@ function cluster(places: number, words = {}, changes = {}): Cluster {
   made.settle();
   made.writes.length = 0;
   return made;
-}
-
-function heldAt(result: Plan): Row | undefined {
-  return result.rows.find(({ verdict }) => verdict === "held");
 }
 
 function copies(made: Cluster): number {
@@ -72,7 +68,7 @@ test("every ending waits until its place has been unwanted for the grace on end,
     assert.equal(verdictAt(first, "team-0/one"), "delete", name);
     const waiting = first.rows.find(({ verdict }) => verdict === "delete");
     assert.equal(waiting?.dueAt, made.now + 10_000);
-    assert.match(whyOf(waiting), /; will be removed after 10s \(--(?:delete|source)-grace\)$/);
+    assert.match(whyOf(waiting), /; will be removed after 10s \(--delete-grace\)$/);
     assert.deepEqual(actionsAt(first, "team-0/one"), [], name);
     made.now += 9_999;
     assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
@@ -96,11 +92,11 @@ test("a place that is wanted again in between starts its grace anew", () => {
   assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
 });
 
-test("N endings that follow from one object cost one question, and one more after a hold", () => {
-  const made = cluster(20, {}, { deleteLimit: 4 });
+test("N endings that follow from one object cost one question, after the hold", () => {
+  const made = cluster(20, {}, { deleteHoldMs: 300_000 });
   made.annotate("shared/one", { to: "nowhere" });
-  made.pass();
-  made.now += 10_000;
+  assert.equal(made.pass().counts.held, 20);
+  made.now += 300_000;
   const asked = made
     .pass()
     .actions.flatMap((action) => (action.kind === "confirm" ? action.liveReads : []));
@@ -108,9 +104,6 @@ test("N endings that follow from one object cost one question, and one more afte
     asked.map(({ ref }) => refText(ref)),
     ["shared/one"],
   );
-  assert.equal(made.pass().counts.held, 20);
-  made.now += 300_000;
-  assert.deepEqual(kinds(made.pass()), ["confirm"]);
   assert.equal(kinds(made.pass()).filter((kind) => kind === "delete").length, 20);
 });
 
@@ -259,18 +252,6 @@ test("at most eight flights of questions are under way, whatever is asked", () =
   );
 });
 
-test("copies that name sources never seen take neither the exemption nor the room of the others", () => {
-  const made = cluster(5, {}, { deleteLimit: 4 });
-  for (let index = 0; index < 6; index++) forge(made, `shared/never-${index}`, index);
-  made.pass();
-  made.now += 5000;
-  made.delete("shared/one");
-  const result = made.due();
-  assert.equal(result.actions.filter(({ source }) => source.name === "one").length, 5);
-  assert.equal(result.counts.held, 6);
-  assert.match(whyOf(result.rows.find(({ verdict }) => verdict === "held")), /never/);
-});
-
 function forge(made: Cluster, source: string, index: number): void {
   const place = `team-0/forged-${index}`;
   made.secret(
@@ -305,127 +286,14 @@ test("a record of on-delete that cannot be read means keep; the source's word co
   assert.equal(made.cached("team-0/one").role, "unmanaged");
 });
 
-test("S48 deletions above the limit are held until each has been due for the hold; the rest goes on", () => {
-  const made = cluster(5, {}, { deleteLimit: 4 });
-  for (const name of ["one", "two"]) {
-    made.edit(`shared/${name}`, ({ metadata }) => (metadata.annotations = {}));
-  }
-  made.secret("shared/three", { to: "team-0" });
-  made.now += 60_000;
-  const result = made.end();
-  assert.equal(result.counts.held, 10);
-  assert.equal(result.deletesHeld, 10);
-  assert.equal(made.secrets.has("team-0/three"), true);
-  assert.equal(result.nextAt, made.now + 300_000);
-  made.now += 299_999;
-  assert.equal(made.pass().counts.held, 10);
-  made.now += 1;
-  made.pass();
-  made.pass();
-  assert.equal(copies(made), 1);
-});
-
-test("S48 as many deletions as the limit says are made, and one more holds them all", () => {
-  for (const [deleteLimit, held] of [
-    [4, 0],
-    [3, 4],
-  ] as const) {
-    const made = cluster(5, {}, { deleteLimit });
-    // Two of five copies are not half of them.
-    for (const name of ["one", "two"]) made.annotate(`shared/${name}`, { to: "!team-0,!team-1" });
-    made.now += 60_000;
-    const result = made.end();
-    assert.equal(result.counts.held, held);
-    assert.equal(copies(made), 6 + held);
-    if (held > 0) assert.match(whyOf(heldAt(result)), /4 due; the limit is 3/);
-  }
-});
-
-test("S48 a mistake undone within the hold deletes nothing", () => {
-  const made = cluster(5, {}, { deleteLimit: 4 });
-  const before = made.get("shared/one").metadata.annotations;
-  made.edit("shared/one", ({ metadata }) => (metadata.annotations = {}));
-  made.now += 60_000;
-  made.end();
-  made.now += 200_000;
-  made.edit("shared/one", ({ metadata }) => (metadata.annotations = before));
-  made.settle();
-  assert.equal(copies(made), 10);
-  assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
-});
-
-test("the copies of the first vanished source stay uncounted when they go in several passes", () => {
-  const made = cluster(5, {}, { deleteLimit: 4 });
-  made.delete("shared/one");
-  const [first, second] = made.due().actions;
-  assert.ok(first && second);
-  made.apply(first);
-  made.settle();
-  assert.equal(copies(made), 5);
-  made.annotate("shared/two", { to: "!team-0" });
-  assert.equal(verdictAt(made.end(), "team-0/two"), "delete");
-  assert.equal(made.secrets.has("team-0/two"), false);
-});
-
-test("removals made within the last hold count, with the numbers, and 0 turns the limit off (E13)", () => {
-  const made = cluster(5, {}, { deleteLimit: 3 });
-  made.annotate("shared/one", { to: "!team-0,!team-1" });
-  made.end();
-  assert.equal(copies(made), 8);
-  made.annotate("shared/two", { to: "!team-0,!team-1" });
-  const result = made.end();
-  assert.equal(result.counts.held, 2);
-  assert.equal(heldAt(result)?.hold, "limit");
-  assert.match(
-    whyOf(heldAt(result)),
-    /2 due, and 2 made within 5m; the limit is 3 \(--delete-limit\)$/,
-  );
-  made.settings = { ...made.settings, deleteLimit: 0 };
-  made.pass();
-  assert.equal(copies(made), 6);
-});
-
 test("recreated under the old name but wanting other places: the old copies have the grace", () => {
   const made = cluster(2);
   made.delete("shared/one");
   made.secret("shared/one", { to: "team-1", "on-delete": "keep" });
   made.now += 5000;
   const result = made.pass();
-  assert.equal(verdictAt(result, "team-0/one"), "delete");
+  assert.equal(verdictAt(result, "team-0/one"), "release");
   assert.equal(made.get("team-1/one").metadata.annotations["secretcast.io/on-delete"], "keep");
   made.settle();
-  assert.equal(made.secrets.has("team-0/one"), false);
-});
-
-test("a source counts as deleted after --source-grace, and not after --delete-grace", () => {
-  for (const words of [{}, { "on-delete": "keep" }]) {
-    const made = cluster(2, words, { deleteGraceMs: 10_000, sourceGraceMs: 300_000 });
-    made.delete("shared/one");
-    made.plan();
-    made.now += 299_999;
-    assert.deepEqual(kinds(made.plan()), []);
-    assert.match(whyOf(made.plan().rows[0]), /will be removed after 300s \(--source-grace\)$/);
-    made.now += 1;
-    assert.deepEqual(kinds(made.pass()), ["confirm"]);
-    assert.equal(kinds(made.plan()).length, 2);
-  }
-});
-
-test("a source that is issued again within --source-grace costs no copy", () => {
-  for (const words of [{}, { "on-delete": "keep" }]) {
-    const made = cluster(2, words, { deleteGraceMs: 10_000, sourceGraceMs: 300_000 });
-    made.delete("shared/one");
-    made.plan();
-    made.now += 299_000;
-    made.plan();
-    // First without what makes it a source, as an operator does that annotates it later.
-    made.secret("shared/one", {}, { data: { password: "new" } });
-    made.plan();
-    made.secret("shared/one", { to: "*", ...words }, { data: { password: "new" } });
-    made.settle();
-    assert.deepEqual(
-      made.writes.map((write) => write.split(" ")[0]),
-      ["PATCH", "PATCH"],
-    );
-  }
+  assert.equal(made.cached("team-0/one").role, "unmanaged");
 });

@@ -51,7 +51,7 @@ test("a source that no namespace takes is noted, until one does; refused ones an
   made.secret("shared/offer", { allow: "nobody" });
   made.secret("shared/wrong", { to: "taem-*", too: "x" });
   const nowhere = (): readonly string[] =>
-    made.settle().sources.flatMap(({ nowhere: is, source }) => (is ? [source.name] : []));
+    made.settle().sources.flatMap(({ untargeted: is, source }) => (is ? [source.name] : []));
   assert.deepEqual(nowhere(), ["typo"]);
   const typo = made.plan().sources.find(({ source }) => source.name === "typo");
   assert.match(typo?.notes.join() ?? "", /no namespace takes a copy/);
@@ -66,5 +66,5 @@ test("a source whose last copies are about to end because of a typo is noted at 
   made.annotate("shared/one", { to: "taem-*" });
   const plan = made.plan();
   assert.equal(plan.counts.delete, 2);
-  assert.equal(plan.sources[0]?.nowhere, true);
+  assert.equal(plan.sources[0]?.untargeted, true);
 });

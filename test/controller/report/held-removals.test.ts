@@ -1,4 +1,4 @@
-// What users and administrators are told of removals that are held, and of sources without any copy.
+// What users and administrators are told of removals that wait for the hold.
 import { because, followedBy } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -53,7 +53,7 @@ test("a held removal is told on its source, with the time in UTC and as a durati
   const { settle, advance } = narrator();
   const rows = ["team-b", "team-a"].map((name) => heldRow(name, { dueAt: IN_28_MIN }));
   assert.deepEqual(settle(rows), [
-    `Secret shared/registry Warning DeletesHeld: not deleted in 2 namespaces (team-a, team-b): source shared/registry no longer wants this place; held, because the change leaves the source without any copy; will be deleted ${DUE} unless the change is undone`,
+    `Secret shared/registry Warning Held: not deleted in 2 namespaces (team-a, team-b): source shared/registry no longer wants this place; held, because the source stopped wanting copies in many namespaces, or in most; will be deleted ${DUE} unless the change is undone`,
   ]);
   advance(10 * 60_000);
   assert.deepEqual(settle(rows), [], "the time that is left is no news");
@@ -61,29 +61,29 @@ test("a held removal is told on its source, with the time in UTC and as a durati
   assert.match(settle(later).join(), /will be deleted at 2026-11-25 12:56:00 UTC \(in 46m\)/);
 });
 
-test("removals whose source no longer exists are told on the controller's Lease, one Event a condition (A6)", () => {
-  const { settle } = narrator();
+test("removals whose source no longer exists are one Event on the controller's Lease, at most one a minute", () => {
+  const { settle, advance } = narrator();
   const lost = (n: number, changes: Partial<Row>): Row => {
     const source = { namespace: "platform", name: `s${n}` };
     const reason = followedBy(
       because("SourceGone", { source: `platform/s${n}` }),
-      heldBy(changes.hold ?? "unseen"),
+      heldBy(changes.hold ?? "gone"),
     );
     return heldRow("team-a", { source, reason, lost: true, dueAt: IN_28_MIN + n, ...changes });
   };
-  const rows = [
-    ...[0, 1, 2, 3, 4].map((n) => lost(n, { hold: "namespace" })),
-    lost(9, { hold: "unseen", removal: "release" }),
-  ];
+  const rows = [0, 1, 2, 3, 4].map((n) => lost(n, { hold: "gone" }));
   assert.deepEqual(settle(rows), [
-    `Lease tools/secretcast Warning DeletesHeld: not deleted in 1 namespace (team-a); sources: platform/s0, platform/s1, platform/s2 and 2 more: source platform/s0 is gone; held, because the namespace of the source is deleted or being deleted; will be deleted ${DUE} unless the namespace and the source are created again`,
-    `Lease tools/secretcast Warning DeletesHeld: not deleted in 1 namespace (team-a): source platform/s9 is gone; held, because this process has never seen the source; will be released ${DUE} unless the source is created again`,
+    `Lease tools/secretcast Warning Held: not deleted in 1 namespace (team-a); sources: platform/s0, platform/s1, platform/s2 and 2 more: source platform/s0 is gone; held, because the source no longer exists; will be deleted ${DUE} unless the source is created again`,
   ]);
   assert.deepEqual(settle(rows), []);
+  const more = [...rows, lost(9, { hold: "gone" })];
+  assert.deepEqual(settle(more), []);
+  advance(60_000);
+  assert.equal(settle(more).length, 1);
 });
 
 test("a controller without a Lease sends no Event about sources that no longer exist (A6)", () => {
-  const rows = [heldRow("team-a", { hold: "unseen", lost: true, dueAt: IN_28_MIN })];
+  const rows = [heldRow("team-a", { hold: "gone", lost: true, dueAt: IN_28_MIN })];
   assert.equal(narrator().settle(rows).length, 1);
   assert.deepEqual(narrator({ elected: false }).settle(rows), []);
 });
@@ -91,12 +91,12 @@ test("a controller without a Lease sends no Event about sources that no longer e
 test("removals of what an entry of the source list made are told on the list, with the key (A2)", () => {
   const { settle } = narrator();
   const entry = heldRow("team-a", { hold: "entry", entry: "wildcard", dueAt: IN_28_MIN });
-  const forged = heldRow("team-b", { hold: "unseen", entry: "a b\n", lost: true });
+  const forged = heldRow("team-b", { hold: "gone", entry: "a b\n", lost: true });
   const lines = settle([entry, forged], { list });
   assert.equal(lines.length, 2);
   assert.match(
     lines[0] ?? "",
-    /^ConfigMap secretcast\/secretcast-sources Warning DeletesHeld: entry wildcard: not deleted in 1 namespace \(team-a\): .*the source list no longer has the entry that made the copy; will be deleted at .* unless the entry is put back$/,
+    /^ConfigMap secretcast\/secretcast-sources Warning Held: entry wildcard: not deleted in 1 namespace \(team-a\): .*the source list no longer has the entry that made the copy; will be deleted at .* unless the entry is put back$/,
   );
   assert.match(lines[1] ?? "", /^Lease tools\/secretcast /);
 });
@@ -105,7 +105,7 @@ test("a source in a namespace that publishes by * alone is told counts, no names
   const source = { namespace: "anyone", name: "registry" };
   const rows = [heldRow("team-a", { source, dueAt: IN_28_MIN })];
   const [line = ""] = narrator({ mayName: () => false }).settle(rows);
-  assert.match(line, / DeletesHeld: not deleted in 1 namespace: /);
+  assert.match(line, / Held: not deleted in 1 namespace: /);
 });
 
 test("a pulling Secret whose entries are to be taken out later is told so, and when (H8)", () => {
@@ -115,31 +115,16 @@ test("a pulling Secret whose entries are to be taken out later is told so, and w
   const [line = ""] = narrator().settle([
     { ...pulling, reason: because("EntryRefused", { problem: "not for its owner" }) },
   ]);
-  assert.match(
-    line,
-    /^Secret shared\/mine Warning DeletesHeld: its entries stay for now: there is/,
-  );
+  assert.match(line, /^Secret shared\/mine Warning Held: its entries stay for now: there is/);
   assert.match(line, /; will be emptied at 2026-11-25 12:28:00 UTC \(in 28m\)/);
   assert.doesNotMatch(line, /not for its owner/);
-});
-
-test("a source that an edit left without any copy has the Event Nowhere, once (A4)", () => {
-  const cluster = new Cluster().withNamespaces("shared");
-  cluster.secret("shared/registry", { to: "taem-*" }, { data: { a: "1" } });
-  const { sources } = cluster.plan();
-  const reports = sources.map((report) => ({ ...report, state: "nowhere" as const }));
-  const { settle } = narrator();
-  assert.deepEqual(settle([], { sources: reports }), [
-    "Secret shared/registry Warning Nowhere: an edit leaves the source without any copy",
-  ]);
-  assert.deepEqual(settle([], { sources: reports }), []);
 });
 
 test("the log says when held removals are made, in UTC and as a duration (A6)", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 3 }, (_, n) => `team-${n}`));
   const started = await rig.run(10_000, {
-    given: { "delete-limit": "1", "delete-hold": "5m", resync: "0" },
+    given: { "delete-hold": "5m", resync: "0" },
   });
   rig.source("shared/registry", { password: "one" }, "other");
   await rig.clock.advance(30_000);

@@ -62,7 +62,7 @@ test("copies above the fan-out limit are told as held", () => {
   const cluster = teams(3);
   cluster.settings = { ...cluster.settings, fanoutLimitBytes: 10 };
   const [line = ""] = tell(cluster).settle();
-  assert.match(line, /^shared\/registry Warning FanoutHeld: not copied to 3 namespaces \(team-0/);
+  assert.match(line, /^shared\/registry Warning Held: not copied to 3 namespaces \(team-0/);
 });
 
 test("a losing source is told who has the place, a stranger's Secret in the way is another sentence", () => {
@@ -177,7 +177,7 @@ test("where every namespace may publish, the Event of what was removed names no 
   ]);
 });
 
-test("of copies whose source is gone, or another object by now, a log line is all there is", () => {
+test("removals of a source that no longer exists have an Event on the Lease, and a log line", () => {
   const cluster = teams(2);
   const { settle, linesOf } = tell(cluster);
   settle();
@@ -185,7 +185,9 @@ test("of copies whose source is gone, or another object by now, a log line is al
   settle();
   cluster.secret("shared/registry", {}, { data: { a: "1" } });
   cluster.now += 10_000;
-  assert.deepEqual(settle(), []);
+  assert.deepEqual(settle(), [
+    "secretcast/secretcast Normal Removed: removed from 2 namespaces (team-0, team-1): source shared/registry is gone: another object has its name now",
+  ]);
   const [line] = linesOf("copies removed");
   assert.equal(line?.count, 2);
   assert.match(line.reason, /source shared\/registry is gone: another object has its name now/);

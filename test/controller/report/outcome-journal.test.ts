@@ -26,7 +26,7 @@ const GONE = "0d8a3c5e-5f1b-4a51-9a55-000000000001";
 test("copies of one source that go one after the other are five lines a minute, and none is left uncounted", async () => {
   const rig = new Rig("team-a");
   await rig.converge();
-  const started = await rig.run(5000, { given: { "delete-grace": "0", "delete-limit": "0" } });
+  const started = await rig.run(5000, { given: { "delete-grace": "0" } });
   const copies = Array.from({ length: 12 }, (_, n) => `team-a/forged-${n}`);
   for (const place of copies) {
     rig.api.secret(place, {

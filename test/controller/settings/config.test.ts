@@ -33,8 +33,6 @@ test("outside a cluster the defaults are those of the table", () => {
     resyncMs: 600_000,
     concurrency: 32,
     deleteGraceMs: 10_000,
-    sourceGraceMs: 300_000,
-    deleteLimit: 100,
     deleteHoldMs: 1_800_000,
     fanoutLimitBytes: 268_435_456,
     onlyNames: undefined,

@@ -28,11 +28,11 @@ test("what happens then follows from the verdict, and a held removal says what p
     dueText(dueWordsOf(row), NOW + 28 * MINUTE, NOW);
   const at = "at 2026-11-25 01:40:30 UTC (in 28m)";
   assert.equal(
-    said({ verdict: "held", pulling, hold: "nowhere" }),
+    said({ verdict: "held", pulling, hold: "edit" }),
     `will be deleted ${at} unless the change is undone`,
   );
   assert.equal(
-    said({ verdict: "held", pulling, hold: "unseen", removal: "release" }),
+    said({ verdict: "held", pulling, hold: "gone", removal: "release" }),
     `will be released ${at} unless the source is created again`,
   );
   assert.equal(said({ verdict: "delete", pulling }), `will be deleted ${at}`);

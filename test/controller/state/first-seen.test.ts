@@ -63,7 +63,7 @@ test("what has been due for three seconds goes in turns with what is younger, de
   made.secret("shared/old", { to: "team-*" });
   made.settle();
   made.annotate("shared/old", { to: "team-c" });
-  made.settings = { ...made.settings, deleteGraceMs: 0, sourceGraceMs: 0 };
+  made.settings = { ...made.settings, deleteGraceMs: 0 };
   const order = (): readonly string[] =>
     made
       .plan()

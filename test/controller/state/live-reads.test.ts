@@ -23,7 +23,7 @@ function said(answered: string, question: LiveRead, ageMs = 0) {
   const reads = new LiveReads();
   reads.found(question, answered, 0, 0.5);
   reads.beginSync(ageMs);
-  return reads.resultOf(question, ageMs).kind;
+  return reads.resultOf(question, ageMs, "team-a").kind;
 }
 
 const ABSENT = versionOf(undefined);
@@ -84,7 +84,7 @@ test("objects that are asked again and again do not keep others from their first
     reads.beginSync((now += 2000));
     // Each has another UID by now, so that no answer ever confirms it.
     for (const question of questions)
-      reads.resultOf({ ...question, shown: version(`${now}`, "1") }, now);
+      reads.resultOf({ ...question, shown: version(`${now}`, "1") }, now, "team-a");
     for (const flight of reads.batches(LIVE_READ_BATCHES.length))
       for (const question of flight) {
         reads.found(question, version("other", "1"), now, 0.5);
@@ -99,7 +99,7 @@ test("objects of many namespaces that are asked again do not keep others from th
   const reads = new LiveReads();
   const asks = (namespace: string, name: string, now: number): void => {
     const ref = { namespace, name };
-    reads.resultOf({ kind: "Secret", ref, shown: version(`${name} ${now}`, "1") }, now);
+    reads.resultOf({ kind: "Secret", ref, shown: version(`${name} ${now}`, "1") }, now, namespace);
   };
   let asked: readonly LiveRead[] = [];
   for (const now of [1000, 200_000]) {
@@ -113,24 +113,20 @@ test("objects of many namespaces that are asked again do not keep others from th
   assert.deepEqual([...new Set(asked.map(({ ref }) => ref.namespace))], ["shared"]);
 });
 
-test("questions about what users made up, or about one namespace, do not keep others waiting", () => {
+test("reads for the copies of one namespace do not keep those of another waiting", () => {
   const reads = new LiveReads();
-  const asks = (namespace: string, name: string, seen?: boolean): void => {
-    const ref = { namespace, name };
-    const question = { kind: "Secret", ref, shown: ABSENT, gone: "u" } as const;
-    reads.resultOf(seen === undefined ? question : { ...question, seen }, 0);
+  const asks = (asker: string, name: string): void => {
+    const ref = { namespace: "shared", name };
+    reads.resultOf({ kind: "Secret", ref, shown: ABSENT, gone: "u" }, 0, asker);
   };
   reads.beginSync(0);
-  for (let index = 0; index < 5000; index++) {
-    asks("shared", `never-${index}`, false);
-    asks("tenant", `deleted-${index}`, true);
-  }
-  asks("shared", "deleted", true);
-  asks("shared", "deleted", false);
-  asks("team-a", "");
+  for (let index = 0; index < 5000; index++) asks("tenant", `never-${index}`);
+  asks("tenant", "deleted");
+  asks("team-a", "deleted");
+  asks("team-b", "other");
   const asked = reads.batches(LIVE_READ_BATCHES.length).flat();
   assert.equal(asked.length, 256);
-  for (const name of ["deleted", ""])
+  for (const name of ["deleted", "other"])
     assert.ok(
       asked.some(({ ref }) => ref.name === name),
       name,

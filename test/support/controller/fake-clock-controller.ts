@@ -90,7 +90,6 @@ export class Rig {
         "source-namespaces": "shared",
         "log-level": "trace",
         // One grace for both and no hold, unless a test is about them.
-        "source-grace": given?.["delete-grace"] ?? "10s",
         "delete-hold": "0",
         ...given,
       },

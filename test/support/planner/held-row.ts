@@ -4,7 +4,7 @@ import type { Row } from "../../../src/controller/model/verdicts.ts";
 import { heldBy } from "../../../src/controller/model/removal-holds.ts";
 
 export function heldRow(namespace: string, changes: Partial<Row> = {}): Row {
-  const { hold = "nowhere" } = changes;
+  const { hold = "edit" } = changes;
   return {
     verdict: "held",
     kind: "Secret",

@@ -202,14 +202,14 @@ export type History = {
   /** Of its objects. */
   readonly objects: ObjectKind;
   readonly policy: "opt-out" | "opt-in";
-  readonly limit: number;
+  readonly holdMs: number;
   readonly steps: readonly Step[];
 };
 
 export const histories: fc.Arbitrary<History> = fc.record({
   objects: fc.constantFrom(...OBJECT_KINDS),
   policy: fc.constantFrom("opt-out", "opt-out", "opt-in"),
-  limit: fc.constantFrom(0, 1, 1, 100),
+  holdMs: fc.constantFrom(0, 300_000, 300_000, 300_000),
   steps: fc.array(historySteps, { minLength: 1, maxLength: 40, size: "max" }),
 });
 

@@ -7,7 +7,7 @@ import { Cluster, globs } from "./planner-cluster.ts";
 export function live(history: History, check: (made: Cluster) => void = () => undefined): Cluster {
   const settings = {
     namespacePolicy: history.policy,
-    deleteLimit: history.limit,
+    deleteHoldMs: history.holdMs,
     sourceNamespaces: globs(SOURCE_NAMESPACES.join(",")),
   };
   const made = new Cluster(settings, history.objects);

@@ -54,11 +54,8 @@ export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSetti
     sourceList: "secretcast-sources",
     namespacePolicy: "opt-out",
     deleteGraceMs: 10_000,
-    // One grace for both, unless a test is about the difference.
-    sourceGraceMs: changes.deleteGraceMs ?? 10_000,
-    deleteLimit: 100,
     // Only tests about holds hold anything.
-    deleteHoldMs: changes.deleteLimit === undefined ? 0 : 300_000,
+    deleteHoldMs: 0,
     fanoutLimitBytes: 256 * 1024 * 1024,
     onlyNames: undefined,
     copyableKeys: undefined,
@@ -273,7 +270,7 @@ export class Cluster extends RawCluster {
   /** Plans until what is about to end has had its grace and its questions; the plan that ends it. */
   due(): Plan {
     this.plan();
-    this.now += Math.max(this.settings.deleteGraceMs, this.settings.sourceGraceMs);
+    this.now += this.settings.deleteGraceMs;
     for (let round = 0; round < 5; round++) {
       const result = this.plan();
       const asks = result.actions.filter(({ kind }) => kind === "confirm");
@@ -293,13 +290,6 @@ export class Cluster extends RawCluster {
   /** From now on the cache shows this Secret or namespace as it is now, whatever becomes of it. */
   deafen(place: string): void {
     this.#deaf.set(place, this.secrets.get(place) ?? this.namespaces.get(place));
-  }
-
-  override delete(place: string): void {
-    const shown = this.#deaf.has(place) ? undefined : this.secrets.get(place);
-    if (shown && this.#reduce(shown).role === "source")
-      this.memory.gone.touch(shown.metadata.uid, this.now);
-    super.delete(place);
   }
 
   // What the API server says is what the cache shows from then on.

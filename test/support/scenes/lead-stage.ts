@@ -124,7 +124,6 @@ export class LeadStage {
       "lease-namespace": "secretcast",
       "lease-name": this.name,
       "delete-grace": "1s",
-      "source-grace": "1s",
       "delete-hold": "0",
     };
   }
@@ -219,7 +218,6 @@ export class LeadStage {
         ...this.#flags(),
         "leader-elect": "false",
         "delete-grace": "0",
-        "source-grace": "0",
         once: "true",
       },
       spawning,

@@ -142,7 +142,7 @@ export class Scene {
 
   /** A controller in this process; `given` overrides the scene's flags. */
   start(given: FlagValues = {}, meddle?: Meddle): Running {
-    const flags = { ...this.flags(), ...withSourceGrace(given) };
+    const flags = { ...this.flags(), ...given };
     const config = this.#configOf(flags);
     const outcomes: Outcome[] = [];
     const log: string[] = [];
@@ -208,7 +208,6 @@ export class Scene {
       kubeconfig: this.kubeconfig,
       "source-namespaces": this.source,
       "delete-grace": "100ms",
-      "source-grace": "100ms",
       // Scenarios about holds set one of their own.
       "delete-hold": "0",
       "http-address": "127.0.0.1:0",
@@ -308,12 +307,6 @@ export async function openScene(t: TestContext): Promise<Scene> {
   });
   await scene.namespace("source");
   return scene;
-}
-
-// One grace for both, unless a test is about the difference.
-function withSourceGrace(given: FlagValues): FlagValues {
-  const grace = given["delete-grace"];
-  return grace === undefined ? given : { "source-grace": grace, ...given };
 }
 
 async function runThenClose(
