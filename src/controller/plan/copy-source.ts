@@ -16,11 +16,12 @@ import type { CopyObject, ListState } from "../model/cluster.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { unreadableName } from "../model/verdicts.ts";
-import { consents, type CopyPlace } from "./plan-context.ts";
+import type { CopyPlace, View } from "./view.ts";
 
 /** What is done with a copy, as its source decides. */
 export type CopyDecision =
-  | { readonly kind: "keep"; readonly candidate: Candidate }
+  /** `isKept`: its namespace keeps the copy, although it accepts nothing new. */
+  | { readonly kind: "keep"; readonly candidate: Candidate; readonly isKept: boolean }
   | {
       readonly kind: "hold";
       readonly verdict: "paused" | "frozen" | "wait";
@@ -32,8 +33,8 @@ export type CopyDecision =
       readonly removalReason: RemovalReason;
     };
 
-export function decideCopy(place: CopyPlace, status: SourceStatus): CopyDecision {
-  const { context, copy, target } = place;
+export function decideCopy(view: View, place: CopyPlace, status: SourceStatus): CopyDecision {
+  const { copy, target } = place;
   const { unknownMark, source } = copy.template;
   if (unknownMark !== undefined) {
     return hold("frozen", because("UnknownMark", { mark: unknownMark }));
@@ -41,9 +42,9 @@ export function decideCopy(place: CopyPlace, status: SourceStatus): CopyDecision
   if (target.unreadable.has(copy.name)) return hold("frozen", unreadableName(copy.name));
   const frozen = frozenIn(target);
   if (frozen !== undefined) return hold("frozen", frozen);
-  const listed = answerOfList(context.sources.list, source, copy.template);
+  const listed = answerOfList(view.sources.list, source, copy.template);
   if (listed.kind === "frozen") return hold("frozen", listed.reason);
-  const decision = decideByStatus(place, status, listed);
+  const decision = decideByStatus(view, place, status, listed);
   if (decision.kind !== "unwanted") return decision;
   return { ...decision, removalReason: qualified(place, decision.removalReason, listed) };
 }
@@ -65,21 +66,26 @@ function qualified(
   return { ...removalReason, kind: "entry" };
 }
 
-function decideByStatus(place: CopyPlace, status: SourceStatus, listed: ListAnswer): CopyDecision {
+function decideByStatus(
+  view: View,
+  place: CopyPlace,
+  status: SourceStatus,
+  listed: ListAnswer,
+): CopyDecision {
   const { source, sourceUid, entry, onDelete } = place.copy.template;
   switch (status.kind) {
     case "entry":
-      return decideByEntry(place, status.entry, status);
+      return decideByEntry(view, place, status.entry, status);
     case "frozen":
     case "wait":
       return hold(status.kind, status.reason);
     case "notASource": {
-      if (status.uid !== sourceUid) return decideAbsent(place, status);
+      if (status.uid !== sourceUid) return decideAbsent(view, place, status);
       const reason =
         listed.kind === "gone"
           ? listed.reason
           : because("SourceUnannotated", { source: refText(source) });
-      const evidence = readsOfSourceAndList(place.context, source, status, entry);
+      const evidence = readsOfSourceAndList(view, source, status, entry);
       return {
         kind: "unwanted",
         onDelete,
@@ -87,67 +93,63 @@ function decideByStatus(place: CopyPlace, status: SourceStatus, listed: ListAnsw
       };
     }
     case "absent":
-      return decideAbsent(place, status);
+      return decideAbsent(view, place, status);
   }
 }
 
 function decideByEntry(
+  view: View,
   place: CopyPlace,
   { source, text, frozen }: PlannedSource,
   status: Extract<SourceStatus, { kind: "entry" }>,
 ): CopyDecision {
-  const { context, copy, target } = place;
+  const { copy, target } = place;
   const { candidate } = status;
   if (frozen !== undefined) return hold("frozen", frozen);
   if (source.rule.paused) return hold("paused", because("SourcePaused", { source: text }));
   const named = source.rule.copyName === copy.name;
   if (candidate && named) {
-    if (isWanted(candidate, target)) return { kind: "keep", candidate };
-    if (keeps(place, candidate)) {
-      context.removals.kept(text);
-      return { kind: "keep", candidate };
-    }
+    const isKept = !isWanted(candidate, target);
+    if (!isKept || keeps(view, place, candidate)) return { kind: "keep", candidate, isKept };
   }
   const match = candidate && named ? matchOf(candidate, target) : "globs";
   const onDelete = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.template.onDelete);
-  const reads = readsOfSourceAndList(context, source, source, source.entry, copy.template.entry);
+  const reads = readsOfSourceAndList(view, source, source, source.entry, copy.template.entry);
   const declined = match === "declined";
   const evidence = declined || match === "selector" ? [...reads, readOfNamespace(target)] : reads;
   const reason = because(declined ? "NotAccepted" : "NoLongerWanted", { source: text });
-  const removalReason = whyUnwanted(context, status, { reason, evidence });
+  const removalReason = whyUnwanted(view, status, { reason, evidence });
   return { kind: "unwanted", onDelete, removalReason };
 }
 
 function whyUnwanted(
-  { removals }: CopyPlace["context"],
+  { stillWanted }: View,
   { candidate }: Extract<SourceStatus, { kind: "entry" }>,
   why: Pick<RemovalReason, "reason" | "evidence">,
 ): RemovalReason {
   if (!candidate) return { kind: "unannotated", ...why };
   if (namesNobody(candidate.to)) return { kind: "nobody", ...why };
-  return { kind: "narrowed", left: () => removals.stillWanted(candidate), ...why };
+  return { kind: "narrowed", left: () => stillWanted(candidate), ...why };
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
-function keeps({ context, copy, target }: CopyPlace, { namespace, to }: Candidate): boolean {
+function keeps(view: View, { copy, target }: CopyPlace, { namespace, to }: Candidate): boolean {
   return (
-    target.accept.kind === "kept" &&
-    namespace !== target.name &&
-    consents(context.planBuilder, to, copy, target)
+    target.accept.kind === "kept" && namespace !== target.name && view.covers(to, copy, target)
   );
 }
 
-function decideAbsent({ context, copy }: CopyPlace, status: SourceStatus): CopyDecision {
+function decideAbsent(view: View, { copy }: CopyPlace, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy.template;
   // A user that looks for the source finds this object.
   const code = shownAt(status) ? "SourceNameTaken" : "SourceGone";
   const reason = because(code, { source: refText(source) });
-  const removalReason = sourceGone(context, source, sourceUid, status, reason);
+  const removalReason = sourceGone(view.kind, source, sourceUid, status, reason);
   return { kind: "unwanted", onDelete, removalReason };
 }
 
 /** It is another installation's. An own entry may name a source anywhere. */
-export function isOthersCopy({ context: { settings }, copy }: CopyPlace): boolean {
+export function isOthersCopy({ settings }: View, copy: CopyObject): boolean {
   const { source, entry, list } = copy.template;
   const { ownNamespace, sourceList } = settings;
   const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;

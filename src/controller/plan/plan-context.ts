@@ -1,25 +1,18 @@
 // What planning a single place needs: of the sync that it belongs to, and of the place itself.
 import type { IgnoredObjects } from "./plan-reports.ts";
+import type { Creates } from "./creates.ts";
+import type { View } from "./view.ts";
 import type { Removals } from "./removals.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import type { CopyObject, PlannerSettings, PullingObject } from "../model/cluster.ts";
-import { because, type Reason } from "../model/reasons.ts";
-import { fanoutBytes, type Candidate } from "../desired/sources.ts";
+import type { CopyObject, PullingObject } from "../model/cluster.ts";
 import { covers, stepsOf, type TargetNamespace } from "../desired/targets.ts";
 import type { KindSync, PlanBuilder } from "./plan-builder.ts";
 
 export type PlanContext = KindSync & {
   readonly removals: Removals;
+  readonly creates: Creates;
   readonly ignored: IgnoredObjects;
-};
-
-/** A place with one of our copies. */
-export type CopyPlace = {
-  readonly context: PlanContext;
-  readonly copy: CopyObject;
-  readonly target: TargetNamespace;
-  /** The sources that want places of its name, the strongest first. */
-  readonly group: readonly Candidate[];
+  readonly view: View;
 };
 
 /**
@@ -39,12 +32,4 @@ export function consents(
   const allows = covers(rule, namespace);
   planBuilder.memory.consents.set(object, { rule, namespace, allows });
   return allows;
-}
-
-/** Why the creates of a source are held. */
-export function overFanoutLimit(
-  { fanoutLimitBytes: limit }: PlannerSettings,
-  source: Candidate,
-): Reason {
-  return because("FanoutLimit", { places: source.wantedTotal, bytes: fanoutBytes(source), limit });
 }

@@ -1,9 +1,12 @@
 // The plan of one kind of objects: its places, its pulling objects and its sources. For a place that is
 // current or skipped nothing is allocated.
-import { planExistingCopy } from "./existing-copies.ts";
+import { Creates } from "./creates.ts";
+import { decide } from "./decide.ts";
+import type { View } from "./view.ts";
+import { enact } from "./enact.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
-import type { CachedObject } from "../model/cluster.ts";
+import type { CachedObject, CopyObject } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { PlanBuilder, type KindSync } from "./plan-builder.ts";
 import { planPullingObject } from "./pulling-objects.ts";
@@ -18,11 +21,10 @@ import {
 import { isWanted, noteWants } from "../desired/wants.ts";
 import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
-import { MissingCopies } from "./missing-copies.ts";
 import type { ListReport, NamespaceReport } from "../model/verdicts.ts";
 import { endReservations } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
-import type { PlanContext } from "./plan-context.ts";
+import { consents, type PlanContext } from "./plan-context.ts";
 import { reportKind, reportList, unclearNamespaces, type KindReport } from "./plan-reports.ts";
 
 /** Objects of one namespace between two yields: a millisecond, and four where each has a row. */
@@ -37,7 +39,7 @@ type Subject = Pick<PlanContext, "clusterState" | "settings" | "ignored"> & {
 export class KindPlan {
   readonly planBuilder: PlanBuilder;
   readonly removals: Removals;
-  readonly missing: MissingCopies;
+  readonly creates: Creates;
   readonly #targets: readonly TargetNamespace[];
   readonly #context: PlanContext;
 
@@ -48,9 +50,10 @@ export class KindPlan {
   ) {
     this.planBuilder = sync.planBuilder;
     this.removals = new Removals(sync, targets);
-    this.missing = new MissingCopies(sync);
+    this.creates = new Creates(sync);
     this.#targets = targets;
-    this.#context = { ...sync, removals: this.removals, ignored };
+    const { removals, creates } = this;
+    this.#context = { ...sync, removals, creates, ignored, view: viewOf(sync, removals) };
   }
 
   static *begin(
@@ -86,7 +89,7 @@ export class KindPlan {
   /** In a namespace that the cache does not know, or that is being deleted, there is no verdict. */
   *planPlaces(): Generator<undefined, void> {
     const context = this.#context;
-    yield* planPlaces(this.#targets, this.missing, context);
+    yield* planPlaces(this.#targets, context);
     const byName = new Map(this.#targets.map((target) => [target.name, target]));
     yield* endReservations(this.planBuilder, context.sources, byName);
     for (const pull of this.#context.clusterState.pulls) {
@@ -114,6 +117,19 @@ export class KindPlan {
   }
 }
 
+function viewOf({ planBuilder, settings, sources }: KindSync, removals: Removals): View {
+  const { kind, memory } = planBuilder;
+  return {
+    kind,
+    settings,
+    sources,
+    covers: (rule, copy, target) => consents(planBuilder, rule, copy, target),
+    reservedFor: (place) => memory.shared.reservations.sourceAt(kind, place),
+    settled: memory.currentFingerprints,
+    stillWanted: (candidate) => removals.stillWanted(candidate),
+  };
+}
+
 function placesIn(inFlight: ReadonlySet<string>, kind: ObjectKind): ReadonlySet<string> {
   const beginning = placeKey(kind, { namespace: "", name: "" }).slice(0, -1);
   const places = new Set<string>();
@@ -126,7 +142,6 @@ function placesIn(inFlight: ReadonlySet<string>, kind: ObjectKind): ReadonlySet<
 // namespace can have any number of objects, and a source namespace any number of sources.
 function* planPlaces(
   targets: readonly TargetNamespace[],
-  missing: MissingCopies,
   context: PlanContext,
 ): Generator<undefined, void> {
   const { planBuilder } = context;
@@ -141,7 +156,7 @@ function* planPlaces(
       }
     for (let from = 0; from < groups.length; from += OBJECTS_PER_TURN) {
       if (from > 0) yield;
-      planMissing(target, groups, from, missing);
+      planMissing(target, groups, from, context);
     }
     planBuilder.pairs += context.sources.candidates.length + secrets.size;
     if (planBuilder.turnIsOver()) yield;
@@ -170,8 +185,39 @@ function planCopies(
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
     if (group) group.copyIn = target;
-    planExistingCopy(context, secret, target, group);
+    planCopy(context, secret, target, group);
   }
+}
+
+function planCopy(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  group: CandidateGroup | undefined,
+): void {
+  const only = group?.only;
+  if (only && isCurrent(copy, target, only)) {
+    only.tally.current++;
+    return;
+  }
+  const place = { target, name: copy.name, present: copy };
+  enact(context, place, decide(context.view, place));
+}
+
+// Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is read as can
+// be: `decide` gives the same answer.
+function isCurrent(
+  { template, deleting, name }: CopyObject,
+  target: TargetNamespace,
+  only: Candidate,
+): boolean {
+  return (
+    template.fingerprint === only.fingerprint &&
+    !deleting &&
+    !only.paused &&
+    isWanted(only, target) &&
+    !target.unreadable.has(name)
+  );
 }
 
 // What another installation reads has its effect there.
@@ -185,16 +231,26 @@ function planMissing(
   target: TargetNamespace,
   groups: readonly CandidateGroup[],
   from: number,
-  missing: MissingCopies,
+  context: PlanContext,
 ): void {
   const end = Math.min(groups.length, from + OBJECTS_PER_TURN);
   for (let at = from; at < end; at++) {
     const group = groups[at];
     if (!group || group.copyIn === target) continue; // planCopies had it
-    const { only, copyName } = group;
-    if (only && !isWanted(only, target)) only.tally.skip++;
-    else missing.judge(group, target, target.secrets.get(copyName));
+    const { only, copyName: name } = group;
+    if (only && !isWanted(only, target)) {
+      only.tally.skip++;
+      continue;
+    }
+    if (!only) skipUnwanting(group, target);
+    const place = { target, name, present: target.secrets.get(name) };
+    enact(context, place, decide(context.view, place));
   }
+}
+
+// Counted for each source, whatever the others get there.
+function skipUnwanting({ candidates }: CandidateGroup, target: TargetNamespace): void {
+  for (const candidate of candidates) if (!isWanted(candidate, target)) candidate.tally.skip++;
 }
 
 // A source none of whose copies is about to be updated has settled: a copy that differs from now on

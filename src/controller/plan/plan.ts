@@ -9,9 +9,9 @@
 //   not wanted      | skip   | delete or | delete or | delete or release | wait        | skip
 //                   |        | release   | release   |                   |             |
 //
-// Other verdicts: held, paused, frozen, backoff. The table as data is in verdict-table.ts. targets.ts decides
-// which sources want a place, copy-source.ts whose copy it is, removals.ts when it is removed. The plan
-// depends only on its arguments, and changes only what `memory` remembers.
+// Other verdicts: held, paused, frozen, backoff. The table as data is in verdict-table.ts. wants.ts says which sources
+// want a place, decide.ts which of them gets it, enact.ts what is written, removals.ts when a copy is removed. The
+// plan depends only on its arguments, and changes only what `memory` remembers.
 //
 // Objects of different kinds never share a place, so each kind is planned by itself (plan-kind.ts). This file
 // does what they share: questions to the API server, and the order of writes.
@@ -49,8 +49,8 @@ export function* plan(
     sum(kinds, ({ candidates }) => candidates),
   );
   for (const kind of kinds) yield* kind.planPlaces();
-  const creating = sum(kinds, ({ missing }) => missing.creating);
-  for (const kind of kinds) yield* kind.missing.settle(creating);
+  const creating = sum(kinds, ({ creates }) => creates.creating);
+  for (const kind of kinds) yield* kind.creates.settle(creating);
   for (const kind of kinds) yield* kind.removals.settle();
   for (const kind of kinds) yield* kind.settleSources();
   const actions = yield* proposals.actions();

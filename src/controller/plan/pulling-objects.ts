@@ -103,7 +103,7 @@ function planByStatus(place: PullPlace, status: SourceStatus): void {
       return;
     case "notASource":
       if (status.uid === pull.sourceUid) {
-        const reads = readsOfSourceAndList(context, from, status, pull.entry);
+        const reads = readsOfSourceAndList(context.view, from, status, pull.entry);
         end(place, { kind: "unannotated", reason: noSource(from), evidence: reads });
       } else planAbsent(place, status);
       return;
@@ -133,7 +133,7 @@ function planEntry(place: PullPlace, status: Extract<SourceStatus, { kind: "entr
     note(place, "paused", because("SourcePaused", { source: text }), rest);
   } else if (allows) fillFrom(place, content);
   else {
-    const reads = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
+    const reads = readsOfSourceAndList(context.view, source, source, source.entry, pull.entry);
     const bySelector = allow?.selector !== undefined;
     const evidence = bySelector ? [...reads, readOfNamespace(target)] : reads;
     end(place, whyNotAllowed(context, status.entry, { reason: noSource(from), evidence }));
@@ -155,7 +155,8 @@ function whyNotAllowed(
 function planAbsent(place: PullPlace, status: SourceStatus): void {
   const { context, pull, from } = place;
   if (!isFilled(pull)) note(place, "conflict", noSource(from));
-  else end(place, sourceGone(context, from, pull.sourceUid ?? "", status, noSource(from)));
+  else
+    end(place, sourceGone(context.view.kind, from, pull.sourceUid ?? "", status, noSource(from)));
 }
 
 function end(place: PullPlace, reason: RemovalReason): void {

@@ -3,7 +3,7 @@ import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { CachedObject, ListState, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder, KindSync } from "./plan-builder.ts";
 import { type ResultAge, versionOf } from "../state/live-reads.ts";
-import type { SourceStatus } from "../desired/sources.ts";
+import type { Sources, SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import type { Ref } from "../../text/names.ts";
 import type { LiveRead } from "../model/actions.ts";
@@ -33,13 +33,13 @@ export type RemovalReason = {
 
 /** The source `ref` with this UID no longer exists. `status`: what has its name now. */
 export function sourceGone(
-  { planBuilder }: KindSync,
+  kind: ObjectKind,
   ref: Ref,
   uid: string,
   status: SourceStatus,
   reason: Reason,
 ): RemovalReason {
-  const read = { ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid };
+  const read = { ...readOfSource(kind, ref, shownAt(status)), gone: uid };
   return { kind: "gone", reason, evidence: [read] };
 }
 
@@ -67,12 +67,12 @@ export function readsOfList(
 
 /** A source, and the list where it decides something. `entries`: as readsOfList takes them. */
 export function readsOfSourceAndList(
-  { planBuilder, sources }: KindSync,
+  { kind, sources }: { readonly kind: ObjectKind; readonly sources: Pick<Sources, "list"> },
   ref: Ref,
   shown: Shown,
   ...entries: readonly unknown[]
 ): readonly LiveRead[] {
-  return [readOfSource(planBuilder.kind, ref, shown), ...readsOfList(sources.list, ...entries)];
+  return [readOfSource(kind, ref, shown), ...readsOfList(sources.list, ...entries)];
 }
 
 /** A source that is newly listed or delisted, which changes its data. */
@@ -98,7 +98,7 @@ export type RemovalHold = {
 };
 
 /** An answer from before the wait is asked for once more. */
-const FRESH: ResultAge = { same: 60_000, newer: 60_000 };
+export const FRESH: ResultAge = { same: 60_000, newer: 60_000 };
 
 /** What prevents a removal whose wait is over. `place`: where the copy is. */
 export function notConfirmed(

@@ -1,24 +1,10 @@
 // Places whose copy was deleted for its successor (state/reservations.ts), as one plan sees them.
-import type { Candidate, Sources } from "../desired/sources.ts";
-import { matchOf, placeIn, type TargetNamespace } from "../desired/targets.ts";
+import type { Sources } from "../desired/sources.ts";
+import { matchOf, type TargetNamespace } from "../desired/targets.ts";
 import type { Reservation } from "../state/reservations.ts";
-import { refText } from "../../text/names.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 
 const PER_TURN = 64;
-
-/** The one of `wanting` for which the empty place is reserved, if any. */
-export function holderAt(
-  { kind, memory }: PlanBuilder,
-  copyName: string,
-  target: TargetNamespace,
-  wanting: readonly Candidate[],
-): Candidate | undefined {
-  const source = memory.shared.reservations.sourceAt(kind, placeIn(target, copyName));
-  if (source === undefined) return undefined;
-  const text = refText(source);
-  return wanting.find((candidate) => candidate.text === text);
-}
 
 /**
  * Ends each reservation whose place has an object again, or whose source is not valid or does not want the place.

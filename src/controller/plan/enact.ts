@@ -1,0 +1,144 @@
+// Turns the decision for one place into rows and writes: unless live reads must confirm it first, or the take-over
+// that it asks for keeps failing.
+import { because, reasonText } from "../model/reasons.ts";
+import type { Action } from "../model/actions.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import { placeIn } from "../desired/targets.ts";
+import type { Candidate } from "../desired/sources.ts";
+import type { Decision, Evidence, Given, Unwanted } from "./decide.ts";
+import type { TargetPlace } from "./view.ts";
+import type { Finding } from "./plan-builder.ts";
+import type { PlanContext } from "./plan-context.ts";
+import { FRESH, unconfirmed } from "./removal-conditions.ts";
+
+export function enact(context: PlanContext, place: TargetPlace, decision: Decision): void {
+  const { planBuilder } = context;
+  switch (decision.kind) {
+    case "skip":
+      return;
+    case "stays": {
+      reportLosers(context, place, decision);
+      const { planned, source, verdict, reason, differs, isOthers = false } = decision;
+      if (planned && decision.isKept) context.removals.kept(planned.text);
+      if (isOthers) planBuilder.others++;
+      else report(context, place, planned, source, { verdict, reason, differs });
+      return;
+    }
+    case "unwanted":
+      enactUnwanted(context, place, decision);
+      return;
+    case "given":
+      enactGiven(context, place, decision);
+  }
+}
+
+function enactUnwanted(context: PlanContext, place: TargetPlace, decision: Unwanted): void {
+  const { present: copy, target } = place;
+  if (copy?.role !== "copy") return;
+  const { planBuilder, removals } = context;
+  const { planned, removalReason, onDelete, successor } = decision;
+  const tally = planned?.tally ?? planBuilder.withoutSource;
+  if (!successor) removals.add({ copy, tally, order: target.order, removalReason, onDelete });
+  else if (removals.keepsPlace({ copy, tally, removalReason }))
+    reportLosers(context, place, decision);
+  else enact(context, place, successor);
+}
+
+function enactGiven(context: PlanContext, place: TargetPlace, decision: Given): void {
+  const { winner, verdict, evidence, otherwise, isKept } = decision;
+  if (isKept) context.removals.kept(winner.text);
+  const hold = (otherwise && failing(context, place, decision)) ?? open(context, place, evidence);
+  if (hold && otherwise) {
+    const lost = decision.lost === undefined ? undefined : holderOf(otherwise);
+    const finding = { ...hold, verdict: "conflict", winner: lost } as const;
+    report(context, place, winner, winner.source, finding);
+    enact(context, place, otherwise);
+    return;
+  }
+  reportLosers(context, place, decision);
+  if (hold) report(context, place, winner, winner.source, { verdict, ...hold });
+  else if (verdict === "current") winner.tally.current++;
+  else if (verdict === "create") context.creates.add(winner, place.target);
+  else write(context, place, decision);
+}
+
+// The source that has the place meanwhile.
+function holderOf(decision: Decision): Ref | undefined {
+  if (decision.kind === "given") return decision.winner.source;
+  return decision.kind === "stays" ? decision.source : undefined;
+}
+
+type TakeoverHold = Pick<Finding, "reason" | "cause" | "dueAt">;
+
+function failing(
+  { planBuilder }: PlanContext,
+  { target, name }: TargetPlace,
+  { key }: Given,
+): TakeoverHold | undefined {
+  const { backoff } = planBuilder.memory;
+  const placeBackoff = backoff.placeBackoff(refText(placeIn(target, name)), key);
+  if (placeBackoff?.kind !== "failed" || placeBackoff.until <= planBuilder.now) return undefined;
+  const { reason, cause, until: dueAt } = placeBackoff;
+  return { reason: because("TakeoverFailed", { error: reasonText(reason) }), cause, dueAt };
+}
+
+function open(
+  { planBuilder }: PlanContext,
+  { target, name }: TargetPlace,
+  evidence: Evidence | undefined,
+): ReturnType<typeof unconfirmed> {
+  if (!evidence) return undefined;
+  const { reason, reads, fresh } = evidence;
+  return unconfirmed(planBuilder, reason, reads, placeIn(target, name), fresh ? FRESH : undefined);
+}
+
+function write({ planBuilder }: PlanContext, place: TargetPlace, decision: Given): void {
+  const { target, name, present } = place;
+  const { winner, verdict, cause, reason, key: decisionKey } = decision;
+  const { source, content, tally } = winner;
+  const base = {
+    objectKind: planBuilder.kind,
+    place: placeIn(target, name),
+    source: { namespace: source.namespace, name: source.name },
+    cause,
+    reason,
+    decisionKey,
+    content,
+  } as const;
+  const action = actionOn(present, verdict, base);
+  if (action) planBuilder.propose(tally, verdict, action, target.order);
+}
+
+function actionOn(
+  present: TargetPlace["present"],
+  kind: Given["verdict"],
+  base: Omit<Action & { kind: "create" }, "kind">,
+): Action | undefined {
+  if (present?.role === "copy" && (kind === "update" || kind === "replace"))
+    return { kind, ...base, target: present };
+  if (present?.role === "unmanaged" && kind === "adopt") return { kind, ...base, target: present };
+  return undefined;
+}
+
+function reportLosers(
+  context: PlanContext,
+  place: TargetPlace,
+  { losers, lost }: Pick<Given, "losers" | "lost">,
+): void {
+  if (!lost) return;
+  for (const loser of losers)
+    report(context, place, loser, loser.source, { verdict: "conflict", ...lost });
+}
+
+function report(
+  { planBuilder }: PlanContext,
+  { target, name, present }: TargetPlace,
+  planned: Pick<Candidate, "tally"> | undefined,
+  source: Ref,
+  finding: Omit<Finding, "place" | "source">,
+): void {
+  const tally = planned?.tally ?? planBuilder.withoutSource;
+  const isVacant = present?.role !== "copy";
+  const without = isVacant || finding.winner !== undefined;
+  planBuilder.report(tally, { place: placeIn(target, name), source, ...finding }, without);
+}

@@ -1,0 +1,104 @@
+// What one place gets is one pure answer, whoever asks: the planner for all places, and others for one.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Sources } from "../../../src/controller/desired/sources.ts";
+import { targetsOf } from "../../../src/controller/desired/targets.ts";
+import { noteWants } from "../../../src/controller/desired/wants.ts";
+import { decide, type Decision } from "../../../src/controller/plan/decide.ts";
+import type { View } from "../../../src/controller/plan/view.ts";
+import { parseRef } from "../../../src/text/names.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+
+function all<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The decision for `place` by a view that remembers nothing. */
+function decisionAt(made: Cluster, place: string, reservedFor?: string): Decision {
+  const { settings } = made;
+  const world = made.world();
+  const targets = targetsOf(world, settings);
+  const sources = all(Sources.of(world, settings));
+  all(noteWants(sources.candidates, targets));
+  const view: View = {
+    kind: "Secret",
+    settings,
+    sources,
+    covers: () => true,
+    reservedFor: () => (reservedFor === undefined ? undefined : parseRef(reservedFor)),
+    settled: new Map(),
+    stillWanted: ({ wantedTotal }) => wantedTotal,
+  };
+  const { namespace, name } = parseRef(place) ?? assert.fail();
+  const target = targets.find((each) => each.name === namespace) ?? assert.fail();
+  const there = { target, name, present: target.secrets.get(name) };
+  const decision = decide(Object.freeze(view), Object.freeze(there));
+  assert.deepEqual(brief(decide(view, there)), brief(decision), "it is the same when asked again");
+  return decision;
+}
+
+/** The kind, the verdict, the source that has the place, and those that do not get it. */
+function brief(decision: Decision): readonly unknown[] {
+  if (decision.kind === "skip") return ["skip"];
+  const losers = decision.losers.map(({ text }) => text);
+  switch (decision.kind) {
+    case "given":
+      return [decision.verdict, decision.winner.text, losers];
+    case "stays":
+      return [decision.verdict, `${decision.source.namespace}/${decision.source.name}`, losers];
+    case "unwanted":
+      return ["unwanted", decision.removalReason.kind, losers];
+  }
+}
+
+function published(): Cluster {
+  const made = new Cluster().withNamespaces("shared", "team-a");
+  made.secret("shared/ca", { to: "team-*" }, { at: 1 });
+  return made;
+}
+
+test("a place that nobody wants is skipped, and a wanted one without an object is created", () => {
+  const made = published();
+  assert.deepEqual(brief(decisionAt(made, "team-a/other")), ["skip"]);
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["create", "shared/ca", []]);
+});
+
+test("of two sources the strongest gets an empty place, unless it is reserved for the other", () => {
+  const made = published();
+  made.secret("shared/younger", { to: "team-*", name: "ca" }, { at: 2 });
+  const first = ["create", "shared/ca", ["shared/younger"]];
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), first);
+  const reserved = ["create", "shared/younger", ["shared/ca"]];
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca", "shared/younger")), reserved);
+});
+
+test("a copy is current, updated, replaced, taken over or unwanted, as its source says", () => {
+  const made = published();
+  made.settle();
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["current", "shared/ca", []]);
+  made.edit("shared/ca", ({ data }) => (data["key"] = "bmV3"));
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["update", "shared/ca", []]);
+  made.edit("shared/ca", (secret) => (secret.type = "a/b"));
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["replace", "shared/ca", []]);
+  made.annotate("shared/ca", { to: "!*" });
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["unwanted", "nobody", []]);
+  made.secret("shared/other", { to: "team-*", name: "ca" });
+  assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["update", "shared/other", []]);
+});
+
+test("a take-over says what must be confirmed, and what the place gets meanwhile", () => {
+  const made = published();
+  made.settle();
+  made.secret("shared/listed", {});
+  made.list({ ca: "secret: shared/listed\nto: team-*\nname: ca" });
+  made.reread();
+  const decision = decisionAt(made, "team-a/ca");
+  assert.ok(decision.kind === "given" && decision.otherwise && decision.evidence);
+  assert.deepEqual(brief(decision), ["update", "shared/listed", ["shared/ca"]]);
+  assert.deepEqual(brief(decision.otherwise), ["current", "shared/ca", []]);
+  const read = decision.evidence.reads.map(({ kind }) => kind);
+  assert.deepEqual(read, ["Secret", "Namespace", "SourceList"]);
+});
