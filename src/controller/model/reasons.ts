@@ -19,7 +19,7 @@ export const REASONS = {
   TypeDiffers: "the type {type} cannot be changed to {wanted}",
   CopyImmutable: "the copy is immutable",
   CopyOnlyKept:
-    "the namespace keeps this copy and accepts no new one, so it cannot be replaced: kubectl annotate namespace {namespace} secretcast.io/accept={source}",
+    "the namespace keeps this copy and accepts no new one, so it cannot be replaced: kubectl annotate namespace NAMESPACE secretcast.io/accept={source}",
   EntriesDiffer: "its entries are not the source's, as far as is known",
   ConfirmRemovals: "copies of it, or there, are about to end",
 

@@ -282,7 +282,7 @@ function occupiedFor(
   if (winner.held)
     return stays(winner, "held", followedBy(reason, overFanoutLimit(view.settings, winner)), true);
   if (target.accept.kind !== "kept") return given(winner, { verdict, cause, reason });
-  const keeps = because("CopyOnlyKept", { namespace: target.name, source: winner.text });
+  const keeps = because("CopyOnlyKept", { source: winner.text });
   return stays(winner, "frozen", followedBy(reason, keeps), true);
 }
 

@@ -177,7 +177,7 @@ test("a namespace that only keeps its copy has it updated, and never replaced", 
   assert.equal(verdictAt(plan, PLACE, "trusted/ca"), "frozen");
   assert.match(
     reasonAt(plan, PLACE, "trusted/ca"),
-    /kubectl annotate namespace team-a secretcast\.io\/accept=trusted\/ca$/,
+    /kubectl annotate namespace NAMESPACE secretcast\.io\/accept=trusted\/ca$/,
   );
   assert.notEqual(made.get(PLACE).type, "a/b");
   made.namespace("team-a", { accept: "trusted/ca" });

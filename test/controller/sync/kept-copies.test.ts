@@ -125,7 +125,7 @@ test("a namespace without accept keeps its copy under opt-in, and the reason say
   for (const row of frozen)
     assert.match(
       whyOf(row),
-      /kubectl annotate namespace team-. secretcast\.io\/accept=shared\/registry$/,
+      /kubectl annotate namespace NAMESPACE secretcast\.io\/accept=shared\/registry$/,
     );
   accept(rig, "shared/registry", "team-a");
   await rig.clock.advance(10_000);
