@@ -40,7 +40,12 @@ import { readLeftOut } from "./left-out.ts";
 import { ObservedObjects } from "./observed-objects.ts";
 import { readPods } from "./read-pods.ts";
 import { missingRightLines } from "./missing-rights.ts";
-import { restartCommands, rotationItems, type RotationItem } from "./rotation-items.ts";
+import {
+  groupedItems,
+  restartCommands,
+  rotationItems,
+  type RotationItem,
+} from "./rotation-items.ts";
 import { answerLine, holderLines, PLACE_COLUMNS } from "./rotation-text.ts";
 
 const USUAL_SYNC_PERIOD_MS = 120_000;
@@ -193,10 +198,12 @@ function printView(
   { kind, syncPeriodMs }: Question,
   { where, planning, flags, program }: ClusterContext,
 ): void {
+  const isTable = flags.output === "table" || flags.output === "wide";
+  if (isTable) for (const line of holderLines(items, flags, program)) program.stdout.write(line);
   printListing<RotationItem>(
     {
       kind: "RotationList",
-      items,
+      items: flags.output === "table" ? groupedItems(items) : items,
       beside: {
         object: objectOfItem(kind, source),
         safe: revocation.isSafe && unknown === 0,
@@ -210,8 +217,6 @@ function printView(
     flags,
     program,
   );
-  if (flags.output === "table" || flags.output === "wide")
-    for (const line of holderLines(items, flags, program)) program.stdout.write(line);
   printUnknown(read, program);
   for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
   for (const line of [

@@ -93,6 +93,26 @@ function holderItem({ pod, holds }: Holder, owner: PodOwner | undefined): Holder
   };
 }
 
+/** More equal places than these are one row of the table. */
+const MOST_EQUAL = 5;
+
+/** For a table: equal places that no Pod holds back are one row, in the place of the first of them. */
+export function groupedItems(items: readonly RotationItem[]): readonly RotationItem[] {
+  const groups = Map.groupBy(items, (item) =>
+    item.holders.length > 0
+      ? refText(item)
+      : [item.name, item.role, item.value, item.verdict, item.reason, item.podsRead].join("\n"),
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first || group.length <= MOST_EQUAL) return group;
+    const since = group.every((item) => item.since !== undefined)
+      ? group.map((item) => item.since ?? "").reduce((a, b) => (a > b ? a : b))
+      : undefined;
+    return [{ ...first, namespace: `${first.namespace} and ${group.length - 1} more`, since }];
+  });
+}
+
 /** Each command once. */
 export function restartCommands(items: readonly RotationItem[]): readonly string[] {
   return [...new Set(items.flatMap(({ holders }) => holders.map(({ restart }) => restart)))];

@@ -1,5 +1,5 @@
-// A rotation for people: the places, the Pods that hold an older value, the commands that restart them, the
-// Pods that pull with it, and the answer in one line.
+// A rotation for people: the Pods that hold an older value, the commands that restart them, the Pods that pull
+// with it, the places, and the answer in one line.
 import { printable } from "../../text/printable.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
@@ -75,7 +75,7 @@ const PULL_COLUMNS: readonly Column<PullLine>[] = [
   { header: "NAMES", wide: true, cell: ({ pulls }) => pulls.join(", ") },
 ];
 
-/** All that follows the table of places. */
+/** All that comes before the table of places. */
 export function* holderLines(
   items: readonly RotationItem[],
   form: Form,
@@ -86,15 +86,17 @@ export function* holderLines(
     holders.map((holder) => ({ ...holder, namespace, name })),
   );
   if (pods.length > 0) {
-    yield "\nPods that hold an older value:\n";
+    yield "Pods that hold an older value:\n";
     yield* tableLines(pods, POD_COLUMNS, form, paint);
     yield "\nTo restart them:\n";
     for (const command of restartCommands(items)) yield `  ${printable(command)}\n`;
   }
   const pulls = items.filter((item) => item.pulls.length > 0);
+  if (pods.length > 0) yield "\n";
   if (pulls.length === 0) return;
-  yield "\nPods that pull images with it, and read it again at each pull:\n";
+  yield "Pods that pull images with it, and read it again at each pull:\n";
   yield* tableLines(pulls, PULL_COLUMNS, form, paint);
+  yield "\n";
 }
 
 /** `isComplete`: everything could be read. */

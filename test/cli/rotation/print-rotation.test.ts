@@ -236,3 +236,18 @@ test("wrong input is one line with what would be right, and exit code 1", async 
     assert.equal(stdout, "");
   }
 });
+
+test("equal places are one row, and Pods come first", async (t) => {
+  const teams = Array.from({ length: 9 }, (_, n) => `team-${n}`);
+  const cluster = await rotationCluster(t, [
+    ...["secretcast", ...teams].map((name) => namespaceObject(name)),
+    secretObject("secretcast/registry", { "secretcast.io/to": "team-*" }),
+  ]);
+  await cluster.pod("team-4/web", withVariable("registry"));
+  const { stdout } = await cluster.rotation();
+  assert.match(stdout, /^Pods that hold an older value:\n/);
+  assert.match(stdout, /^team-0 and 7 more +registry +copy +present /m);
+  assert.match(stdout, /^team-4 +registry +copy +present .* 1 Pod /m);
+  assert.equal(stdout.match(/ registry +copy /g)?.length, 2);
+  assert.equal((await rotated(cluster)).items.length, 10);
+});
