@@ -190,7 +190,6 @@ export class PlannerState {
 
   beginSync(now: number): void {
     this.backoff.beginSync(now);
-    this.unwantedPlaces.beginSync();
     this.reportedSince.beginSync();
     this.pullResults.beginSync();
     this.lastFills.beginSync();

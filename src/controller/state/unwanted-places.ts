@@ -25,12 +25,14 @@ type Loss = {
   readonly namespace: string;
   /** Unwanted without interruption since then. */
   readonly since: number;
-  readonly of: Losses;
+  /** The places with this key count together. */
+  readonly of: string;
   readonly keepMs: number;
   /** Its namespace refuses every copy, so the source did not lose it. */
   counts: boolean;
-  /** The last sync in which it was unwanted, and when that was. */
-  sync: number;
+  /** It was unwanted in the running sync, and in the sync before, and when it last was. */
+  isNow: boolean;
+  wasBefore: boolean;
   at: number;
   /** Since when it is asked for on purpose. */
   askedSince: number | undefined;
@@ -39,11 +41,9 @@ type Loss = {
 
 /** The places that count together. */
 type Losses = {
-  readonly key: string;
   readonly places: Map<string, Loss>;
-  /** The number of namespaces, as the sync `countedIn` counted them. */
-  count: number;
-  countedIn: number;
+  /** The number of namespaces, once the running sync has counted them. */
+  count: number | undefined;
 };
 
 export type UnwantedPlace = Pick<Loss, "since"> & { readonly loss: Loss };
@@ -57,14 +57,9 @@ export class UnwantedPlaces {
   readonly #losses = new Map<string, Losses>();
   /** By namespace: the places that are remembered although they are no longer unwanted. */
   #former = new Map<string, number>();
-  #sync = 0;
 
   get size(): number {
     return this.#places.size;
-  }
-
-  beginSync(): void {
-    this.#sync++;
   }
 
   /** The place is unwanted in this sync. `key` identifies it. `of`: the places of this key count together. */
@@ -79,25 +74,26 @@ export class UnwantedPlaces {
     now: number,
   ): UnwantedPlace {
     const known = this.#places.get(key);
-    const goesOn = known?.of.key === of && known.sync >= this.#sync - 1;
+    const goesOn = known?.of === of && (known.isNow || known.wasBefore);
     if (known && !goesOn) this.#forget(key, known);
     const loss =
       known && goesOn ? known : this.#begin(key, { namespace, keepMs, since: now, counts }, of);
     loss.counts = counts;
-    loss.sync = this.#sync;
+    loss.isNow = true;
     loss.at = now;
     return { since: loss.since, loss };
   }
 
   /** In how many namespaces places of the same key became unwanted since `from`. Runs after all were noted. */
   lostNamespaces({ loss: { of } }: UnwantedPlace, from: number): number {
-    if (of.countedIn === this.#sync) return of.count;
+    const losses = this.#losses.get(of);
+    if (!losses) return 0;
+    if (losses.count !== undefined) return losses.count;
     const namespaces = new Set<string>();
-    for (const { namespace, since, counts } of of.places.values())
+    for (const { namespace, since, counts } of losses.places.values())
       if (counts && since >= from) namespaces.add(namespace);
-    of.count = namespaces.size;
-    of.countedIn = this.#sync;
-    return of.count;
+    losses.count = namespaces.size;
+    return losses.count;
   }
 
   /**
@@ -124,7 +120,9 @@ export class UnwantedPlaces {
     let count = 0;
     for (const [key, loss] of this.#places) {
       if (++count % PLACES_PER_TURN === 0) yield;
-      if (loss.sync === this.#sync) continue;
+      loss.wasBefore = loss.isNow;
+      loss.isNow = false;
+      if (loss.wasBefore) continue;
       const before = this.#former.get(loss.namespace) ?? 0;
       if (now - loss.at > loss.keepMs || before > MOST_FORMER_OF_A_NAMESPACE) {
         this.#forget(key, loss);
@@ -132,6 +130,7 @@ export class UnwantedPlaces {
       } else former.set(loss.namespace, (former.get(loss.namespace) ?? 0) + 1);
     }
     this.#former = former;
+    for (const losses of this.#losses.values()) losses.count = undefined;
   }
 
   #begin(
@@ -139,17 +138,13 @@ export class UnwantedPlaces {
     of: Pick<Loss, "namespace" | "keepMs" | "since" | "counts">,
     together: string,
   ): Loss {
-    const losses = this.#losses.get(together) ?? {
-      key: together,
-      places: new Map<string, Loss>(),
-      count: 0,
-      countedIn: -1,
-    };
+    const losses = this.#losses.get(together) ?? { places: new Map(), count: undefined };
     this.#losses.set(together, losses);
     const loss: Loss = {
       ...of,
-      of: losses,
-      sync: this.#sync,
+      of: together,
+      isNow: true,
+      wasBefore: false,
       at: of.since,
       askedSince: undefined,
       reported: undefined,
@@ -161,7 +156,8 @@ export class UnwantedPlaces {
 
   #forget(key: string, { of }: Loss): void {
     this.#places.delete(key);
-    of.places.delete(key);
-    if (of.places.size === 0) this.#losses.delete(of.key);
+    const losses = this.#losses.get(of);
+    losses?.places.delete(key);
+    if (losses?.places.size === 0) this.#losses.delete(of);
   }
 }

@@ -63,12 +63,16 @@ export async function sandbox(args: SandboxArgs, program: Program): Promise<numb
   }
 }
 
+/** Somebody who tries it sees that copies are removed. */
+const QUICK: FlagValues = { "delete-hold": "10s" };
+
 function configOf(kubeconfig: string, flags: FlagValues): Config {
   const args: FlagValues = {
     "http-address": "127.0.0.1:0",
     "status-address": "127.0.0.1:0",
     "log-level": "warn",
     "log-format": "pretty",
+    ...QUICK,
     ...flags,
     kubeconfig,
     "leader-elect": false,
@@ -98,7 +102,7 @@ async function inSandbox(
     stdout.write(where);
     stdout.write(HOW_TO_CALL);
     stdout.write(await loadExample(client));
-    await installController(client, args.flags);
+    await installController(client, { ...QUICK, ...args.flags });
     return await demonstrate(args, config, kubeConfig, client, program);
   } finally {
     await client.close();
