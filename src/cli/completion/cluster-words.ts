@@ -6,7 +6,7 @@ import { METADATA_LIST, NAMESPACES, type Resource } from "../../kube/rest/resour
 import { fieldsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
 import { listPage } from "../../inspect/requests/get.ts";
 import { connect } from "../../inspect/kubectl/connection.ts";
-import { readKubectlFlags, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
+import { OVERRIDES, readKubectlFlags, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import type { ClusterWords, GivenWords } from "./complete.ts";
 
@@ -28,7 +28,7 @@ export function clusterWords(program: Program): ClusterWords {
   };
 }
 
-const CONNECTION_FLAGS = ["kubeconfig", "context", "as", "as-group"] as const;
+const CONNECTION_FLAGS = ["kubeconfig", "context", "as", "as-group", ...OVERRIDES] as const;
 
 async function names(
   {

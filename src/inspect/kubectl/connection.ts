@@ -50,12 +50,23 @@ export function serverLine({ kubeConfig: { context }, client }: Connection): str
 
 // A pod without a kubeconfig is its service account, as for kubectl.
 function accessOf(
-  { kubeconfig, context, as, asGroups }: KubectlFlags,
+  { kubeconfig, context, as, asGroups, overrides }: KubectlFlags,
   { env, clusterNamespace }: Program,
 ): { readonly kubeConfig: KubeConfig; readonly home: string | undefined } {
-  const named = kubeconfig !== undefined || context !== undefined || Boolean(env["KUBECONFIG"]);
+  const { cluster, user, server } = overrides;
+  const named =
+    [kubeconfig, context, cluster, user, server].some((given) => given !== undefined) ||
+    Boolean(env["KUBECONFIG"]);
   const inCluster = clusterNamespace !== undefined && !named;
-  const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context, env, as, asGroups });
+  const kubeConfig = loadKubeConfig({
+    inCluster,
+    kubeconfig,
+    context,
+    env,
+    as,
+    asGroups,
+    overrides,
+  });
   const home = inCluster ? clusterNamespace : undefined;
   return { kubeConfig, home };
 }

@@ -4,6 +4,7 @@ import type { Argv } from "yargs";
 import { UsageError } from "../../controller/settings/config.ts";
 import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
 import { parseDuration } from "../../controller/settings/units.ts";
+import type { ConnectionOverrides } from "../../kube/kubeconfig/kubeconfig.ts";
 import { isNamespaceName } from "../../text/names.ts";
 import { parseSelector, type Selector } from "../../text/label-selector.ts";
 
@@ -17,6 +18,7 @@ export type KubectlFlags = {
   readonly namespace: string | undefined;
   readonly as: string | undefined;
   readonly asGroups: readonly string[];
+  readonly overrides: ConnectionOverrides;
   /** Time limit of each request. Undefined keeps the default of each request. */
   readonly requestTimeoutMs: number | undefined;
   readonly selector: Selector | undefined;
@@ -33,6 +35,22 @@ type Env = Readonly<Record<string, string | undefined>>;
 const CLUSTER = "Which cluster, and who asks:";
 const PRINTING = "What is printed:";
 
+/** Accepted, without an effect here. */
+const ACCEPTED = ["disable-compression", "cache-dir"] as const;
+export const OVERRIDES = [
+  "as-uid",
+  "cluster",
+  "user",
+  "server",
+  "token",
+  "certificate-authority",
+  "client-certificate",
+  "client-key",
+  "insecure-skip-tls-verify",
+  "tls-server-name",
+  ...ACCEPTED,
+] as const;
+
 export function kubectlOptions(argv: Argv): Argv {
   return argv
     .options({
@@ -40,6 +58,18 @@ export function kubectlOptions(argv: Argv): Argv {
       context: textFlag("context of the kubeconfig to use"),
       as: textFlag("who to be for this: a user or service account"),
       "as-group": textFlag("group to be in for this; repeatable"),
+      "as-uid": textFlag("UID to be for this"),
+      cluster: textFlag("cluster of the kubeconfig to use"),
+      user: textFlag("user of the kubeconfig to use"),
+      server: textFlag("URL of the API server"),
+      token: textFlag("bearer token for the API server"),
+      "certificate-authority": textFlag("file with the certificates of the authority"),
+      "client-certificate": textFlag("file with a client certificate"),
+      "client-key": textFlag("file with the key of the client certificate"),
+      "insecure-skip-tls-verify": switchFlag("do not verify the certificate of the API server"),
+      "tls-server-name": textFlag("name that the certificate of the API server must have"),
+      "disable-compression": switchFlag("accepted as in kubectl, without an effect"),
+      "cache-dir": textFlag("accepted as in kubectl, without an effect"),
       "request-timeout": textFlag(
         "how long one request may take, like 30s; 0: as long as it does by itself",
       ),
@@ -52,8 +82,8 @@ export function kubectlOptions(argv: Argv): Argv {
       headers: { type: "boolean", hidden: true },
       "exit-code": { ...switchFlag("--exit-code=false: 0 where it would be 2"), default: true },
     })
-    .alias({ namespace: "n", "all-namespaces": "A", selector: "l", output: "o" })
-    .group(["kubeconfig", "context", "as", "as-group", "request-timeout"], CLUSTER)
+    .alias({ namespace: "n", "all-namespaces": "A", selector: "l", output: "o", server: "s" })
+    .group(["kubeconfig", "context", "as", "as-group", ...OVERRIDES, "request-timeout"], CLUSTER)
     .group(
       ["namespace", "all-namespaces", "selector", "output", "no-headers", "exit-code"],
       PRINTING,
@@ -89,11 +119,27 @@ export function readKubectlFlags(
     namespace: all ? undefined : namespaceOf(lastText(args, "namespace")),
     as,
     asGroups,
+    overrides: overridesOf(args),
     requestTimeoutMs: timeoutOf(args),
     selector: selectorOf(lastText(args, "selector")),
     headers: args["headers"] !== false && !isSet(args, "no-headers"),
     output: outputOf(lastText(args, "output"), formats),
     exitCode: args["exit-code"] !== false,
+  };
+}
+
+function overridesOf(args: Args): ConnectionOverrides {
+  return {
+    cluster: lastText(args, "cluster"),
+    user: lastText(args, "user"),
+    server: lastText(args, "server"),
+    token: lastText(args, "token"),
+    caFile: lastText(args, "certificate-authority"),
+    certFile: lastText(args, "client-certificate"),
+    keyFile: lastText(args, "client-key"),
+    skipTLSVerify: isSet(args, "insecure-skip-tls-verify") || undefined,
+    tlsServerName: lastText(args, "tls-server-name"),
+    asUid: lastText(args, "as-uid"),
   };
 }
 

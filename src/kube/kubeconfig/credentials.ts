@@ -180,7 +180,9 @@ async function bytesOf(file: string | undefined, base64: string | undefined) {
 }
 
 async function tokenIn(file: string): Promise<string> {
-  return (await contentOf(file, "token file")).toString("utf8").trim();
+  const token = (await contentOf(file, "token file")).toString("utf8").trim();
+  if (token === "") throw new CredentialsError(`token file "${file}" is empty`);
+  return token;
 }
 
 async function contentOf(file: string, what: string): Promise<Buffer> {

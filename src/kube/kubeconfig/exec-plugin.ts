@@ -5,6 +5,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { isatty } from "node:tty";
 import { CredentialsError, type CredentialSource, type Proof } from "./credential-source.ts";
+import { loadAsKubectl } from "./kubectl-yaml.ts";
 import type { Cluster, User } from "./kubeconfig-file.ts";
 import type { Clock } from "../time/clock.ts";
 import { isRecord, parseJson } from "../json.ts";
@@ -172,9 +173,9 @@ class ExecPlugin implements CredentialSource {
       throw this.#fault("has args that are no list of texts");
     if (!Array.isArray(env)) throw this.#fault("has an env that is no list");
     const variables = env.map((each: unknown) => {
-      const { name, value = "" } = isRecord(each) ? each : {};
-      if (typeof name === "string" && name !== "" && typeof value === "string")
-        return [name, value];
+      const { name, value } = isRecord(each) ? each : {};
+      const text = value ?? "";
+      if (typeof name === "string" && name !== "" && typeof text === "string") return [name, text];
       throw this.#fault("has an env whose entries are not a name and a value");
     });
     return { command, args, env: Object.fromEntries(variables) as Record<string, string> };
@@ -189,7 +190,7 @@ class ExecPlugin implements CredentialSource {
   }
 
   #proofOf(output: string): Proof {
-    const printed = parseJson(output);
+    const printed = parseJson(output) ?? yamlIn(output);
     const credential = isRecord(printed) ? printed : {};
     const wanted = this.#user.exec["apiVersion"];
     const given = credential["apiVersion"];
@@ -221,6 +222,15 @@ class ExecPlugin implements CredentialSource {
 
   #fault(what: string): CredentialsError {
     return new CredentialsError(`${this.title} ${what}`);
+  }
+}
+
+/** Undefined if it is none. */
+function yamlIn(output: string): unknown {
+  try {
+    return loadAsKubectl(output);
+  } catch {
+    return undefined;
   }
 }
 

@@ -61,11 +61,14 @@ test("a client certificate that is renewed in its files is shown within ten seco
 
 test("a file that cannot be read is named, whatever it is for", async (t) => {
   const none = join(folderOf(t), "none");
+  const empty = join(folderOf(t), "empty");
+  writeFileSync(empty, "\n");
   const cases = [
     [read({}, { caFile: none }), `file "${none}" cannot be read (ENOENT)`],
     [read({ certFile: none }), `file "${none}" cannot be read (ENOENT)`],
     [read({ keyFile: none }), `file "${none}" cannot be read (ENOENT)`],
     [read({ tokenFile: none }), `token file "${none}" cannot be read (ENOENT)`],
+    [read({ tokenFile: empty }), `token file "${empty}" is empty`],
     [
       read({ exec: { command: none } }),
       `credential plugin "${none}" of user "tester" was not found`,

@@ -258,3 +258,12 @@ test("gcp without gcloud, and an unknown auth provider, are lines that say what 
   );
   await assert.rejects(of("openstack"), /auth provider "openstack" of user "tester" is not known/);
 });
+
+test("a plugin may answer in YAML, and a variable without a value is empty", async (t) => {
+  const script = 'console.log(`kind: ExecCredential\\nstatus: {token: "t${process.env.EMPTY}"}`)';
+  const { command } = plugin(t, script);
+  const { headers } = await cacheOf(
+    execOf(command, { env: [{ name: "EMPTY", value: null }] }),
+  ).get();
+  assert.deepEqual(headers, { Authorization: "Bearer t" });
+});

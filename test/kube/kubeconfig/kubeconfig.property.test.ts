@@ -27,23 +27,44 @@ const base64 = fc.base64String({ minLength: 4, maxLength: 40 });
 /** Characters that YAML could take for something else. */
 const text = fc.stringMatching(/^[aZ09:#{}'"\- !&*|>%@`]{1,20}$/);
 
-const cluster = fc.record({
-  server: fc.constantFrom(
-    "https://10.0.0.1:6443",
-    "https://[::1]:6443",
-    "http://127.0.0.1:8001/k8s/c-1",
-  ),
-  "certificate-authority-data": optional(base64),
-  "insecure-skip-tls-verify": optional(fc.boolean()),
-  "tls-server-name": optional(fc.constantFrom("kubernetes", "api.example.com")),
-});
-const user = fc.record({
-  token: optional(fc.constantFrom("abc.def", "0", "true", "1e3")),
-  username: optional(text),
-  password: optional(text),
-  "client-certificate-data": optional(base64),
-  "client-key-data": optional(base64),
-});
+/** Without the pairs that kubectl refuses. */
+function consistent<
+  T extends { token?: unknown; "client-certificate-data"?: unknown; "client-key-data"?: unknown },
+>(fields: T): object {
+  const isBasic = fields.token === undefined;
+  const hasPair = fields["client-key-data"] !== undefined;
+  return {
+    ...fields,
+    ...(!isBasic && { username: undefined, password: undefined }),
+    ...(!hasPair && { "client-certificate-data": undefined }),
+  };
+}
+
+const cluster = fc
+  .record({
+    server: fc.constantFrom(
+      "https://10.0.0.1:6443",
+      "https://[::1]:6443",
+      "http://127.0.0.1:8001/k8s/c-1",
+    ),
+    "certificate-authority-data": optional(base64),
+    "insecure-skip-tls-verify": optional(fc.boolean()),
+    "tls-server-name": optional(fc.constantFrom("kubernetes", "api.example.com")),
+  })
+  .map((fields) =>
+    fields["insecure-skip-tls-verify"] === true
+      ? { ...fields, "certificate-authority-data": undefined }
+      : fields,
+  );
+const user = fc
+  .record({
+    token: optional(fc.constantFrom("abc.def", "0", "true", "1e3")),
+    username: optional(text),
+    password: optional(text),
+    "client-certificate-data": optional(base64),
+    "client-key-data": optional(base64),
+  })
+  .map(consistent);
 const context = fc.record({
   cluster: name,
   user: name,

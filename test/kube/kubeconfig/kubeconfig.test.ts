@@ -4,7 +4,10 @@ import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { KubeConfigError } from "../../../src/kube/kubeconfig/kubeconfig-error.ts";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import {
+  loadKubeConfig,
+  type ConnectionOverrides,
+} from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { folderOf } from "../../support/programs/folder.ts";
 
 const TWO = `
@@ -62,15 +65,16 @@ clusters:
   cluster:
     server: https://one
     certificate-authority-data: Y2E=
-    insecure-skip-tls-verify: true
     tls-server-name: api.test
     proxy-url: http://proxy:3128
+- name: d
+  cluster: { server: "https://two", insecure-skip-tls-verify: true }
 users:
+- name: v
+  user: { username: jane, password: "" }
 - name: u
   user:
     token: "007"
-    username: jane
-    password: ""
     client-certificate: /pki/cert.pem
     client-certificate-data: Y2VydA==
     client-key: key.pem
@@ -84,6 +88,7 @@ users:
 contexts:
 - { name: all, context: { cluster: c, user: u } }
 - { name: none, context: { cluster: c, user: "" } }
+- { name: other, context: { cluster: d, user: v } }
 `,
   );
   const { cluster, user } = loadKubeConfig({ kubeconfig: file });
@@ -91,14 +96,12 @@ contexts:
     name: "c",
     server: "https://one",
     caData: "Y2E=",
-    skipTLSVerify: true,
     tlsServerName: "api.test",
     proxyUrl: "http://proxy:3128",
   });
   assert.deepEqual(user, {
     name: "u",
     token: "007",
-    username: "jane",
     certFile: "/pki/cert.pem",
     certData: "Y2VydA==",
     keyFile: join(file, "..", "key.pem"),
@@ -113,6 +116,9 @@ contexts:
   });
   const none = loadKubeConfig({ kubeconfig: file, context: "none" });
   assert.deepEqual(none.user, { name: "anonymous" });
+  const other = loadKubeConfig({ kubeconfig: file, context: "other" });
+  assert.equal(other.cluster.skipTLSVerify, true);
+  assert.deepEqual(other.user, { name: "v", username: "jane" });
 });
 
 test("an exec plugin named by a path is beside the file, one without is left to the PATH", (t) => {
@@ -277,8 +283,10 @@ for (const [rule, changed, token] of [
 
 test("booleans of YAML 1.1 are booleans, and no text: as for kubectl (C18)", (t) => {
   for (const yes of ["yes", "On", "y", "TRUE"]) {
-    const changed = TWO.replace("ca.crt", `ca.crt, insecure-skip-tls-verify: ${yes}`);
-    assert.equal(loadKubeConfig({ kubeconfig: written(t, changed) }).cluster.skipTLSVerify, true);
+    const changed = TWO.replace(':8080"', `:8080", insecure-skip-tls-verify: ${yes}`);
+    const kubeconfig = written(t, changed);
+    const { cluster } = loadKubeConfig({ kubeconfig, context: "second" });
+    assert.equal(cluster.skipTLSVerify, true);
   }
   for (const odd of ["yes", "007", "0o7", "1e3", "1_000"])
     assert.throws(
@@ -309,4 +317,62 @@ test("--as replaces the user that a kubeconfig impersonates and leaves its group
     () => loadKubeConfig({ kubeconfig: none, asGroups: ["a"] }),
     /--as-group needs --as/,
   );
+});
+
+for (const [what, changed, message] of [
+  [
+    "a client certificate without its key",
+    TWO.replace("tokenFile: tok", "client-certificate: c.pem"),
+    'user "u1" has client-certificate without client-key: client-key or client-key-data must be set',
+  ],
+  [
+    "an authority that is not asked",
+    TWO.replace("ca.crt", "ca.crt, insecure-skip-tls-verify: true"),
+    'cluster "c1" has insecure-skip-tls-verify and a certificate-authority: one of them must be removed',
+  ],
+  [
+    "a token and a password",
+    TWO.replace("tokenFile: tok", "password: p"),
+    'user "u1" has a token and a username or password: only one is allowed',
+  ],
+] as const)
+  test(`${what} is refused, as by kubectl`, (t) => {
+    const kubeconfig = written(t, changed);
+    assert.throws(() => loadKubeConfig({ kubeconfig }), new KubeConfigError(message));
+  });
+
+test("the scheme of a server may be in capitals", (t) => {
+  const kubeconfig = written(t, TWO.replace("https://one", "HTTPS://one"));
+  assert.equal(loadKubeConfig({ kubeconfig }).cluster.server, "https://one:6443");
+});
+
+test("connection flags replace fields of the context, with what would contradict them", (t) => {
+  const kubeconfig = written(t, TWO);
+  const of = (overrides: ConnectionOverrides, as?: string) =>
+    loadKubeConfig({ kubeconfig, overrides, as });
+  assert.equal(of({ cluster: "c2", user: "u2" }).cluster.server, "http://two:8080");
+  assert.equal(of({ user: "u2" }).user.token, undefined);
+  const token = of({ token: "given" }).user;
+  assert.deepEqual([token.token, token.tokenFile], ["given", undefined]);
+  const open = of({ skipTLSVerify: true }).cluster;
+  assert.deepEqual([open.skipTLSVerify, open.caFile], [true, undefined]);
+  const moved = of({ server: "https://three", tlsServerName: "api" }).cluster;
+  assert.deepEqual([moved.server, moved.tlsServerName], ["https://three", "api"]);
+  assert.equal(of({ asUid: "7" }, "jane").user.impersonateUid, "7");
+  for (const [overrides, message] of [
+    [{ cluster: "c9" }, /--cluster names cluster "c9", which is not there/],
+    [{ user: "u9" }, /--user names user "u9", which is not there/],
+    [{ server: "three" }, /--server is "three", which is no http\(s\) URL/],
+    [{ asUid: "7" }, /--as-uid needs --as/],
+    [{ certFile: "c.pem" }, /has client-certificate without client-key/],
+    [{ caFile: "ca", skipTLSVerify: true }, /has insecure-skip-tls-verify and a certificate-auth/],
+  ] as const)
+    assert.throws(() => of(overrides), message);
+});
+
+test("--server needs no kubeconfig", (t) => {
+  const env = { HOME: folderOf(t) };
+  const { cluster, user } = loadKubeConfig({ env, overrides: { server: "http://127.0.0.1:8001" } });
+  assert.equal(cluster.server, "http://127.0.0.1:8001");
+  assert.equal(user.name, "anonymous");
 });
