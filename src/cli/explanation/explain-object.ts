@@ -41,6 +41,7 @@ const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
 export const EXISTS = "it exists";
 export const UNDERSTOOD = "its annotations are valid";
+const SOURCE_UNDERSTOOD = "the annotations of its source are valid";
 
 /** `object` is undefined when it does not exist. */
 export function objectAnswers(
@@ -93,7 +94,10 @@ export function pullAnswers(
   const entry = source?.role === "source" ? source.entry : undefined;
   if (source?.role === "source") {
     const first = entry ? named(entry) : scope(from, settings, rights);
-    return [...own, first, ...sourceAnswers(source, clusterState), goes(source)];
+    const about = sourceAnswers(source, clusterState).map((answer) =>
+      answer.rule === UNDERSTOOD ? { ...answer, rule: SOURCE_UNDERSTOOD } : answer,
+    );
+    return [...own, first, ...about, goes(source)];
   }
   const shown = source ? [...own, scope(from, settings, rights)] : own;
   const isSource = "what it pulls from is a source";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Given, Texts } from "../../support/planner/raw-cluster.ts";
-import { cluster, ask, refused, settled } from "../../support/planner/explained.ts";
+import { cluster, ask, pulled, refused, settled } from "../../support/planner/explained.ts";
 
 function expectRefusal(name: string, words: Texts, given: Given, lines: readonly string[]) {
   test(`explained: refused for ${name}`, () => {
@@ -260,4 +260,11 @@ test("a source that others pull from is asked for there, and needs no word to pu
     [false],
     "and whether it may be pulled here",
   );
+});
+
+test("no rule is printed twice for a pulling Secret", () => {
+  const { places } = ask(pulled({ allow: "team-*" }), "team-a/mine");
+  const rules = places.flatMap(({ answers }) => answers.map(({ rule }) => rule));
+  assert.ok(rules.includes("the annotations of its source are valid"));
+  assert.equal(new Set(rules).size, rules.length, rules.join("; "));
 });

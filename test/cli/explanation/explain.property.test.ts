@@ -9,10 +9,14 @@ import { explain } from "../../../src/cli/explanation/explain.ts";
 import {
   isPending,
   newTally,
+  statesOf,
   VERDICTS,
+  type Tally,
   type Plan,
   type Verdict,
 } from "../../../src/controller/model/verdicts.ts";
+import { readFilter } from "../../../src/page/filter.ts";
+import { readStatus } from "../../../src/page/status.ts";
 import { refText } from "../../../src/text/names.ts";
 import { histories as plain, type Step } from "../../support/planner/history.ts";
 import { live } from "../../support/planner/live.ts";
@@ -108,3 +112,53 @@ ofHistories(
     }
   },
 );
+
+test("status and explain agree: on each source's states, and on each place that status names", async (t) => {
+  t.diagnostic(`seed ${seed}, ${runs} runs`);
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      let last: Cluster | undefined;
+      live(history, (made) => void (last = made));
+      if (last) await assertAgree(last);
+    }),
+    { numRuns: runs, seed },
+  );
+});
+
+async function assertAgree(made: Cluster): Promise<void> {
+  const plan = made.plan();
+  const clusterStates = [made.world()];
+  const snapshot = { ...ALONE, clusterStates, plan };
+  const filter = readFilter(new URLSearchParams("limit=10000"));
+  const status = await readStatus(snapshot, { version: "test", plannedMs: 0 }, filter);
+  const answers = everything(made, plan);
+  const tallies = new Map<string, Tally>();
+  for (const { source, verdict, pulling } of answers.values()) {
+    // A pulling object counts for its own namespace.
+    if (pulling) continue;
+    const tally = tallies.get(refText(source)) ?? newTally();
+    tallies.set(refText(source), tally);
+    tally[known(verdict)]++;
+  }
+  for (const { source, states } of status.sources.shown)
+    assert.deepEqual(statesOf(tallies.get(source) ?? newTally()), states, source);
+  for (const { source, verdict, places } of status.groups.shown)
+    for (const place of places.shown) {
+      const both = [false, true].map((pulling) => answers.get(`${source} ${place} ${pulling}`));
+      assert.ok(
+        both.some((answer) => answer?.verdict === verdict),
+        `${source} at ${place}: status says ${verdict}`,
+      );
+    }
+}
+
+const ALONE = {
+  dryRun: false,
+  convergedMs: undefined,
+  offsetMs: 0,
+  leader: { state: "alone", holder: undefined, command: undefined },
+  watches: [],
+  outdated: undefined,
+  serverAwayMs: undefined,
+  troubles: [],
+} as const;
