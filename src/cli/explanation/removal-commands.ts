@@ -99,8 +99,10 @@ export function removeNow(
   return Array.from(byName, ([name, members]) => {
     const [only, ...others] = members;
     if (only && others.length === 0) return one(only);
-    const namespaces = members.map(({ namespace }) => namespace).join(" ");
-    return `for n in ${namespaces}; do ${one({ namespace: '"$n"', name })}; done`;
+    const namespaces = members.map(({ namespace }) => shellWord(namespace)).join(" ");
+    // No namespace has capitals. A variable must not be quoted as the text of a user is.
+    const each = one({ namespace: "EACH", name }).replace("-n EACH ", '-n "$n" ');
+    return `for n in ${namespaces}; do ${each}; done`;
   });
 }
 
