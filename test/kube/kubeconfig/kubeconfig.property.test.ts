@@ -28,10 +28,8 @@ const base64 = fc.base64String({ minLength: 4, maxLength: 40 });
 const text = fc.stringMatching(/^[aZ09:#{}'"\- !&*|>%@`]{1,20}$/);
 
 /** Without the pairs that kubectl refuses. */
-function consistent<
-  T extends { token?: unknown; "client-certificate-data"?: unknown; "client-key-data"?: unknown },
->(fields: T): object {
-  const isBasic = fields.token === undefined;
+function consistent(fields: Readonly<Record<string, unknown>>): object {
+  const isBasic = fields["token"] === undefined;
   const hasPair = fields["client-key-data"] !== undefined;
   return {
     ...fields,
