@@ -45,7 +45,7 @@ export type Disturbance =
 /** Waits within a transition: back-offs after one failure, and none of the grace. */
 const SOON_MS = 30_000;
 /** After it, nothing of a transition is remembered for its own sake. */
-const QUIET_MS = 11 * 60_000;
+const QUIET_MS = 61 * 60_000;
 const MOST_ROUNDS = 80;
 
 export class Violation extends Error {}

@@ -74,6 +74,9 @@ const SHOWN_ONLY = new Set([
   "__left",
   "__now",
   "__used",
+  // Syncs are counted.
+  "__sync",
+  "usedIn",
 ]);
 
 export type Naming = {

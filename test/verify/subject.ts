@@ -42,8 +42,8 @@ import { askedFor, type RawObject } from "./server.ts";
 import { statusError } from "../../src/kube/rest/api-error.ts";
 import type { Wall } from "./faults.ts";
 
-export const GRACE_MS = 4 * 3600_000;
-export const HOLD_MS = 48 * 3600_000;
+export const GRACE_MS = 12 * 3600_000;
+export const HOLD_MS = 240 * 3600_000;
 export const LIST_SLOT = "ConfigMap secretcast/secretcast-sources";
 
 /** What a domain says of the flags. */
