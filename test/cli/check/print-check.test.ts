@@ -105,7 +105,7 @@ test("with an installed controller the rights are its account's, by its own flag
   const items = [{ metadata, spec: { template: { spec } } }];
   sandbox.beforeRequest = ({ path }) =>
     path === "/apis/apps/v1/deployments" ? { status: 200, body: { items } } : undefined;
-  const plain = await run(["check"]);
+  const plain = await run(["check", "-n", "platform"]);
   assert.equal(plain.code, 0, plain.stdout);
   assert.match(plain.stdout, /^STATE +CHECK +YOURS +ANSWER/);
   assert.match(plain.stdout, /^ok +create secrets in team-a +yes +new copies$/m);
@@ -116,10 +116,12 @@ test("with an installed controller the rights are its account's, by its own flag
     plain.stderr,
     /^rights: those of system:serviceaccount:platform:copier; in the column YOURS/m,
   );
-  const other = await run(["check", "--as", "system:serviceaccount:platform:copier"]);
+  const other = await run(
+    "check -n platform --as system:serviceaccount:platform:copier".split(" "),
+  );
   assert.match(other.stdout, /create configmaps in team-a/);
   assert.doesNotMatch(other.stdout, /YOURS|every namespace/);
-  const { items: rows } = JSON.parse((await run(["check", "-o", "json"])).stdout);
+  const { items: rows } = JSON.parse((await run(["check", "-n", "platform", "-o", "json"])).stdout);
   const right = rows.find(({ check }: { check: string }) => check === "get secrets in team-a");
   assert.equal(right.yours, "yes");
 });

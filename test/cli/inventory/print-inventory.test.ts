@@ -402,5 +402,5 @@ test("invalid input is one line that names the flag (37)", async (t) => {
     assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
   }
   const plan = await cluster.run(["plan", "-o", "csv"]);
-  assert.match(plan.stderr, /"csv" is not one of wide, json, yaml, name\n/);
+  assert.match(plan.stderr, /"csv" is not one of wide, json, yaml, name, markdown\n/);
 });

@@ -24,7 +24,7 @@ test("the table and the JSON of status say when a held removal is made, and unle
   assert.ok(reason && trouble);
   assert.match(
     reason.cell(trouble),
-    /; held, because the change leaves the source without any copy; will be deleted at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in 28m\) unless the change is undone$/,
+    /; held, because the source stopped wanting copies in many namespaces, or in most; will be deleted at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in 28m\) unless the change is undone$/,
   );
 });
 
