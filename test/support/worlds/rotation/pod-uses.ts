@@ -47,7 +47,9 @@ export function holdingOf(
   if (timing.kind === "finished") return undefined;
   if (way === "pull") return "pull";
   if (timing.kind === "unstarted") return undefined;
-  const isOld = timing.at <= since;
+  // A kubelet reads from a cache, so a start counts as later only by more than the sync period.
+  const readLast = since + refreshedBy.syncPeriod;
+  const isOld = timing.at <= readLast;
   switch (way) {
     case "env":
     case "optionalEnv":
@@ -56,7 +58,7 @@ export function holdingOf(
     case "initEnv":
       // A container that waits reads its environment when it starts.
       if (timing.kind === "waiting") return undefined;
-      if (timing.kind === "reported" && timing.containersAt > since) return undefined;
+      if (timing.kind === "reported" && timing.containersAt > readLast) return undefined;
       return isOld ? "environment" : undefined;
     case "subPath":
     case "subPathExpr":
@@ -66,7 +68,7 @@ export function holdingOf(
       return isOld ? "mount" : undefined;
     case "volume":
     case "projected":
-      return isOld && refreshedBy.now < since + refreshedBy.syncPeriod ? "volume" : undefined;
+      return isOld && refreshedBy.now < readLast ? "volume" : undefined;
   }
 }
 

@@ -208,7 +208,7 @@ function timingOf(
 }
 
 /** All copies of the world are older than this. */
-const REFRESHED = { now: Number.POSITIVE_INFINITY, syncPeriod: 0 };
+const REFRESHED = { now: Number.POSITIVE_INFINITY, syncPeriod: 120 };
 
 function anyTiming(since: number, chance: () => number): Timing {
   const offset = (): number => {

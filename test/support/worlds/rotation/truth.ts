@@ -46,7 +46,10 @@ function formerHolding(use: Use, timing: Timing, until: number): Holding | "pull
   if (use.way === "pull" || timing.kind !== "reported") return undefined;
   const began = isEnvironment ? timing.containersAt : timing.at;
   const everything = { now: 0, syncPeriod: Number.POSITIVE_INFINITY };
-  return began <= until ? holdingOf(use, { kind: "started", at: 0 }, 0, everything) : undefined;
+  const isOptional = use.way === "optionalEnv" || use.way === "unknownKeyEnv";
+  return !isOptional || began <= until
+    ? holdingOf(use, { kind: "started", at: 0 }, 0, everything)
+    : undefined;
 }
 
 function judged(
@@ -65,7 +68,9 @@ function judged(
     all: pod.uses.flatMap((use) => {
       const place = placeAt.get(`${pod.namespace}/${use.secret}`);
       if (use.secret === copyName && own && !there.has(`${pod.namespace}/${use.secret}`))
-        return formerHolding(use, pod.timing, own.since + refreshed.syncPeriod) ?? [];
+        return (
+          formerHolding(use, pod.timing, own.since + LONGEST_WAIT + refreshed.syncPeriod) ?? []
+        );
       if (!place || (place.state === "conflict" && place.role === "copy")) return [];
       // What is not current has had no present value yet: whatever started holds an older one.
       const since = place.state === "current" ? place.since : Number.POSITIVE_INFINITY;
@@ -73,6 +78,9 @@ function judged(
     }),
   }));
 }
+
+/** The default of --delete-hold. */
+const LONGEST_WAIT = 1800;
 
 /** Whether an image is pulled with it does not depend on times. */
 const ANY_TIME = { now: Number.POSITIVE_INFINITY, syncPeriod: 0 };
