@@ -2,6 +2,7 @@
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { objectOfItem, type ItemObject } from "../../inspect/kubectl/listing.ts";
 import { apiTime } from "../../inspect/requests/api-time.ts";
+import { listed } from "../../text/listed.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { HELD_CODES, type HeldCode } from "../holding/held-value.ts";
 import { restartCommand } from "../holding/restart-command.ts";
@@ -109,7 +110,8 @@ export function groupedItems(items: readonly RotationItem[]): readonly RotationI
     const since = group.every((item) => item.since !== undefined)
       ? group.map((item) => item.since ?? "").reduce((a, b) => (a > b ? a : b))
       : undefined;
-    return [{ ...first, namespace: `${first.namespace} and ${group.length - 1} more`, since }];
+    const namespace = listed([first.namespace], 1, { count: group.length });
+    return [{ ...first, namespace, since }];
   });
 }
 
