@@ -56,8 +56,12 @@ export function holdingOf(
     case "unknownKeyEnv":
     case "envFrom":
     case "initEnv":
-      // A container that waits reads its environment when it starts.
-      if (timing.kind === "waiting") return undefined;
+      // A container that waits reads its environment when it starts, which its node reports late.
+      if (timing.kind === "waiting") {
+        const isLate =
+          Number.isFinite(since) && refreshedBy.now < readLast + refreshedBy.syncPeriod;
+        return isOld && isLate ? "environment" : undefined;
+      }
       if (timing.kind === "reported" && timing.containersAt > readLast) return undefined;
       return isOld ? "environment" : undefined;
     case "subPath":
