@@ -12,8 +12,8 @@ export type Wall = {
   readonly act?: <A extends { readonly kind: string }>(action: A) => A | undefined;
   /** What it sends. */
   readonly send?: (request: ApiRequest) => ApiRequest;
-  /** What it is told of the time. */
-  readonly time?: (sinceStart: number) => number;
+  /** By what its waits are divided. */
+  readonly shortens?: number;
   /** Of which slots no watch event ever comes. */
   readonly isDeaf?: (slot: string) => boolean;
   /** A new process remembers what the one before did. */
@@ -108,7 +108,7 @@ const PLANTED_FIRST: readonly Fault[] = [
       send: (request) => (request.method === "DELETE" ? { ...request, body: {} } : request),
     },
   },
-  { name: "the waits are half as long", domain: "waits", wall: { time: (ms) => 2 * ms } },
+  { name: "the waits are half as long", domain: "waits", wall: { shortens: 2 } },
   { name: "a removal is not confirmed", domain: "waits", wall: { readsCache: true } },
   { name: "memory is kept over a restart", domain: "waits", wall: { remembers: true } },
   {

@@ -3,6 +3,7 @@
 import { copyDifferences } from "../campaign/judges/differences.ts";
 import { preconditionsOf, wrongForm, wrongTarget } from "../campaign/judges/request-judge.ts";
 import { wrongAtRest } from "../campaign/judges/rest-judge.ts";
+import { rankOf } from "../campaign/model/namespaces.ts";
 import { Model } from "../campaign/model/model.ts";
 import {
   dataOf,
@@ -24,6 +25,8 @@ export type Found = {
   readonly wrong?: string;
   /** It takes away a copy, or what was filled. */
   readonly removes?: true;
+  /** It gives the place of a source that no longer exists to another. */
+  readonly takesOver?: true;
   /** Only what it holds is wrong. */
   readonly ofContent?: boolean;
 };
@@ -73,7 +76,20 @@ export class Truth {
         recordedKeys(raw).length > 0 && offered !== undefined && Object.keys(offered).length === 0
       );
     }
-    return isOurs(raw) && this.model.restAt(namespace, raw.metadata.name) === "nothing of ours";
+    if (!isOurs(raw)) return false;
+    const rest = this.model.restAt(namespace, raw.metadata.name);
+    if (typeof rest === "string") return true;
+    // A place stays its source's for the whole wait, whoever else of its rank wants it.
+    return this.#isGone(raw) && rest.some(({ rank }) => rank >= this.#rankOf(raw));
+  }
+
+  #isGone(copy: Raw): boolean {
+    return !this.world.objects.has(wordOf(copy, "source") ?? "");
+  }
+
+  #rankOf(copy: Raw): number {
+    const [namespace = ""] = (wordOf(copy, "source") ?? "").split("/");
+    return rankOf(namespace, this.flags);
   }
 
   /** The namespace says that it accepts nothing, or the source that it is for nobody. */
@@ -97,7 +113,9 @@ export class Truth {
     const sources = typeof rest === "string" ? [] : rest;
     if (after && isOurs(after)) {
       const differences = sources.map((source) => copyDifferences(after, source));
-      if (differences.some((found) => found.length === 0)) return {};
+      const taker = sources[differences.findIndex((found) => found.length === 0)];
+      const isTakeover = before && isOurs(before) && this.#isGone(before);
+      if (taker) return isTakeover && taker.rank >= this.#rankOf(before) ? { takesOver: true } : {};
       const ofContent = sources.some(({ raw }) => placeOf(raw) === wordOf(after, "source"));
       const said = rest.length === 0 ? "nothing may change there" : "no source wants it so";
       return {

@@ -284,7 +284,7 @@ export class Run {
     else then.delete(slot);
     const found = this.#verdict(then, slot, before, after);
     if (found.wrong !== undefined) throw new Violation(`${what}: ${found.wrong}`);
-    if (found.removes) this.#judgeRemoval(what, slot);
+    if (found.removes || found.takesOver) this.#judgeRemoval(what, slot);
     this.#truth = undefined;
   }
 

@@ -37,7 +37,7 @@ import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { refText, type Ref } from "../../src/text/names.ts";
 import { runPlan, settingsOf, globs } from "../support/planner/planner-cluster.ts";
 import { GlobList } from "../../src/text/globs.ts";
-import { copyOf, FIRST_MS, keep, keepInstances, textOf, type Naming } from "./snapshot.ts";
+import { copyOf, keep, keepInstances, textOf, type Naming } from "./snapshot.ts";
 import { askedFor, type RawObject } from "./server.ts";
 import { statusError } from "../../src/kube/rest/api-error.ts";
 import type { Wall } from "./faults.ts";
@@ -119,8 +119,8 @@ function plannerSettings(settings: Settings): PlannerSettings {
       namespacePolicy: settings.policy,
       sourceNamespaces: globs(settings.sourceNamespaces),
       namedSources: globs(settings.sourceNamespaces),
-      deleteGraceMs: GRACE_MS,
-      deleteHoldMs: HOLD_MS,
+      deleteGraceMs: GRACE_MS / (wall.shortens ?? 1),
+      deleteHoldMs: HOLD_MS / (wall.shortens ?? 1),
       onlyNames: settings.onlyNames && new Set(settings.onlyNames),
     }),
   );
@@ -282,7 +282,7 @@ export class Subject {
   }
 
   #now(): number {
-    return wall.time ? FIRST_MS + wall.time(this.#clock() - FIRST_MS) : this.#clock();
+    return this.#clock();
   }
 
   async #request(request: ApiRequest): Promise<unknown> {
