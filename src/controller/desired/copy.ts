@@ -10,7 +10,7 @@ import type { ListEntry } from "../annotations/list-entry.ts";
 import type { GlobList } from "../../text/globs.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
 import type { DesiredCopy, SourcePayload } from "../model/cluster.ts";
-import { type Ref, refText } from "../../text/names.ts";
+import { isDataKey, parseRef, refText, type Ref } from "../../text/names.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import type { StringMap } from "../../text/string-map.ts";
@@ -48,20 +48,22 @@ export function isUid(text: string): boolean {
   return text !== "" && text.length <= LONGEST_UID;
 }
 
-// The longest key of a ConfigMap's data. A longer text is no key of ours, and the mark is restored.
-const LONGEST_KEY = 253;
+/**
+ * In place of a mark that cannot be ours, which is restored. A tenant can write any text of 256 KiB there, on any
+ * number of copies, and no part of it is kept: V8 keeps a whole text for as long as a part cut out of it.
+ */
+const FORGED = "(forged)";
 
-/** The mark `entry`, as far as it can be ours. */
+/** The mark `entry`: a key of a ConfigMap's data. */
 export function recordedEntry(annotations: Annotations): string | undefined {
-  return annotations[annotationKey("entry")]?.slice(0, LONGEST_KEY + 1);
+  const mark = annotations[annotationKey("entry")];
+  return mark === undefined || isDataKey(mark) ? mark : FORGED;
 }
 
-/** A namespace and a name of the API, and the "/" between them. */
-const LONGEST_REF = 63 + 1 + 253;
-
-/** The mark `list`, as far as it can be ours. */
+/** The mark `list`: NAMESPACE/NAME. */
 export function recordedList(annotations: Annotations): string | undefined {
-  return annotations[annotationKey("list")]?.slice(0, LONGEST_REF + 1);
+  const mark = annotations[annotationKey("list")];
+  return mark === undefined || parseRef(mark) ? mark : FORGED;
 }
 
 /** How the API compares resourceVersions. Any other text was not written by us and is restored. */
