@@ -121,13 +121,17 @@ class Judge {
     );
   }
 
-  // What an object of this UID says of its copies; undefined: nothing, as where no watch shows it or no
+  // What an object of this UID, or a source of its name, says of its copies; undefined: nothing, as where no watch shows it or no
   // sources are, or what it says is of itself, as of a pulling object and of a copy.
   #ownWords(raw: Raw | undefined, uid: string | undefined): Texts | undefined {
-    if (!raw || raw.metadata.uid !== uid) return undefined;
-    if (isHidden(raw) || isPull(raw) || isOurs(raw)) return undefined;
-    const isSomewhere = this.#lists().some(({ flags }) => standingWith(raw, flags) !== "outside");
-    return isSomewhere ? wordsOn(raw) : undefined;
+    if (!raw || isHidden(raw) || isPull(raw) || isOurs(raw)) return undefined;
+    const standings = this.#lists().map(({ flags }) => standingWith(raw, flags));
+    // A valid source of the same name with another UID counts as the source.
+    const counts =
+      raw.metadata.uid === uid
+        ? standings.some((standing) => standing !== "outside")
+        : standings.some((standing) => typeof standing !== "string");
+    return counts ? wordsOn(raw) : undefined;
   }
 
   // Its source, after the last version that had copies kept (deletes are confirmed by a read), said that they

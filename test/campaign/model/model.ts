@@ -45,7 +45,14 @@ export class Model {
     // Held is what would be made, or go to a source that does not hold the place.
     const holder = present && isOurs(present) ? wordOf(present, "source") : undefined;
     const held = typeof rest !== "string" && !rest.some(({ raw }) => placeOf(raw) === holder);
-    return this.#flags.holdsCreates === true && held ? AS_IT_IS : rest;
+    // And a copy is replaced only where a create would be made.
+    const replaced =
+      typeof rest !== "string" &&
+      present !== undefined &&
+      rest.some(
+        ({ content }) => content.type !== (present.type ?? "Opaque") || present.immutable === true,
+      );
+    return this.#flags.holdsCreates === true && (held || replaced) ? AS_IT_IS : rest;
   }
 
   #restOf(namespace: Raw, present: Raw | undefined, wanting: readonly Source[]): Rest {
