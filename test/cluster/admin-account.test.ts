@@ -112,6 +112,7 @@ async function copiesFollow(t: TestContext, kubeconfig: string, flags: object): 
   const controller = spawnController(t, kubeconfig, {
     ...flags,
     "delete-grace": "1s",
+    "delete-hold": "1s",
   });
   await holds(A, "1");
   await holds(B, "1");

@@ -36,6 +36,7 @@ const holds = (namespace: string, text: string) =>
   );
 const start = (t: TestContext, namespaces: string) =>
   spawnController(t, kubeconfig, {
+    "delete-hold": "1s",
     namespaces,
     "source-namespaces": "secretcast",
     "leader-elect": "true",
