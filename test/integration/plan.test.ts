@@ -86,7 +86,8 @@ test("what plan says a run then does, write by write, and then nothing is left",
   assert.deepEqual(keys[1], { added: ["f"] });
   assert.deepEqual(keys[2], { added: ["new"], removed: ["gone", "k"] });
   assert.deepEqual(keys[9], { added: ["f"] });
-  const run = scene.start({ once: true });
+  // A run with --once waits for no grace, and the plan counts waits as over.
+  const run = scene.start({ once: true, "delete-grace": "0" });
   await run.ended;
   const written = run.outcomes.flatMap(({ kind, action }) => {
     if (kind !== "done" && kind !== "removed") return [];
