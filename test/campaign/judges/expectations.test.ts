@@ -83,3 +83,16 @@ test("a source may have as many lines as it has hundreds of places, and six besi
   judge.take(line(99));
   assert.match(violations.lines.join(), /the log repeats itself: copied a\/b/);
 });
+
+test("a process that stops may log at once what waited for a later minute, and its successor may not", () => {
+  const violations = new Violations(() => undefined);
+  const judge = new LogJudge(violations);
+  const line = JSON.stringify({ time: new Date(0).toISOString(), msg: "copied", source: "a/b" });
+  for (let n = 0; n < 6; n++) judge.take(line);
+  judge.stopping();
+  for (let n = 0; n < 20; n++) judge.take(line);
+  assert.deepEqual(violations.lines, []);
+  judge.restart();
+  for (let n = 0; n < 7; n++) judge.take(line);
+  assert.match(violations.lines.join(), /the log repeats itself: copied a\/b/);
+});

@@ -14,6 +14,7 @@ const MOST_KEYS = 20_000;
 export class LogJudge {
   readonly #violations: Violations;
   readonly #recent = new Map<string, number[]>();
+  #isStopping = false;
   /** What the last line of level error said. */
   lastError: string | undefined;
 
@@ -23,8 +24,14 @@ export class LogJudge {
 
   /** Another process: what the last one said is not repeated by this one. */
   restart(): void {
+    this.#isStopping = false;
     this.#recent.clear();
     this.lastError = undefined;
+  }
+
+  /** A process that stops logs at once what waited for a later minute. That repeats nothing. */
+  stopping(): void {
+    this.#isStopping = true;
   }
 
   take(line: string): void {
@@ -36,6 +43,7 @@ export class LogJudge {
     }
     const message = String(field(entry, "msg"));
     if (field(entry, "level") === "error") this.lastError = message;
+    if (this.#isStopping) return;
     // A line of a hundred places repeats nothing: a fan-out needs as many lines as it has hundreds of places.
     const places = field(entry, "places");
     if (Array.isArray(places) && places.length === MOST_PLACES) return;
