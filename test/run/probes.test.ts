@@ -17,6 +17,15 @@ async function start(t: TestContext, health: Health): Promise<string> {
     watches: {
       secrets: { lastActivityMs: 1000, disconnectedSinceMs: 460_500 },
       namespaces: { lastActivityMs: 1000, disconnectedSinceMs: undefined },
+      configmaps: {
+        lastActivityMs: 0,
+        disconnectedSinceMs: 0,
+        named: [
+          { name: "ca", lastActivityMs: 3000, disconnectedSinceMs: undefined },
+          { name: "ca", lastActivityMs: 2000, disconnectedSinceMs: 501_000 },
+          { name: "roots", lastActivityMs: 4000, disconnectedSinceMs: undefined },
+        ],
+      },
     },
     unreadable: () => [],
     deniedNames: () => ["registry"],
@@ -56,6 +65,9 @@ test("metrics carry the public names and their readings", async (t) => {
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',
     'secretcast_watch_disconnected_seconds{resource="secrets"} 41.5',
     'secretcast_watch_disconnected_seconds{resource="namespaces"} 0',
+    'secretcast_watch_last_activity_timestamp_seconds{resource="configmaps",name="ca"} 1700000002',
+    'secretcast_watch_disconnected_seconds{resource="configmaps",name="ca"} 1',
+    'secretcast_watch_disconnected_seconds{resource="configmaps",name="roots"} 0',
     'secretcast_build_info{version="1.2.3"} 1',
     'leader_election_master_status{name="secretcast"} 1',
     'secretcast_drift_repaired_total{kind="edited"} 0',

@@ -6,15 +6,15 @@ import type { StringMap } from "../../text/string-map.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
 
+type MeasuredWatch = Pick<Watched<never>, "lastActivityMs" | "disconnectedSinceMs" | "named">;
+
 /** A running controller, as far as gauges show it. */
 export type Measured = {
   readonly leaseName: string;
   /** One for each kind that takes part. */
   readonly clusterStates: readonly Pick<ClusterState, "kind" | "objectsIn">[];
   /** By resource. */
-  readonly watches: Readonly<
-    Record<string, Pick<Watched<never>, "lastActivityMs" | "disconnectedSinceMs">>
-  >;
+  readonly watches: Readonly<Record<string, MeasuredWatch>>;
   readonly unreadable: () => readonly unknown[];
   readonly deniedNames: () => readonly string[];
   /** 0: ages of values are not read. */
@@ -80,20 +80,24 @@ export const READ_GAUGES: readonly Gauged[] = [
   },
   {
     name: "secretcast_watch_last_activity_timestamp_seconds",
-    help: "When each watch last gave a sign of life",
-    labelNames: ["resource"],
+    help: "When each watch last gave a sign of life; under --only-names, by name",
+    labelNames: ["resource", "name"],
     read: ({ watches, clock }) => {
       const offset = wallOffsetMs(clock);
-      return byWatch(watches, ({ lastActivityMs }) => lastActivityMs + offset);
+      return byWatch(watches, ({ lastActivityMs }) => lastActivityMs + offset, Math.min);
     },
   },
   {
     name: "secretcast_watch_disconnected_seconds",
-    help: "For how long each watch has been disconnected, so that its cache grows old; 0 while it is connected",
-    labelNames: ["resource"],
+    help: "For how long each watch has been disconnected, so that its cache grows old; 0 while it is connected; under --only-names, by name",
+    labelNames: ["resource", "name"],
     read: ({ watches, clock }) => {
       const now = clock.monotonic();
-      return byWatch(watches, ({ disconnectedSinceMs }) => now - (disconnectedSinceMs ?? now));
+      return byWatch(
+        watches,
+        ({ disconnectedSinceMs }) => now - (disconnectedSinceMs ?? now),
+        Math.max,
+      );
     },
   },
   {
@@ -130,10 +134,19 @@ function ofKind(kind: ObjectKind, label: string, counts: Counts): readonly Sampl
   return by(label, counts).map(([labels, count]) => [{ ...labels, resource }, count]);
 }
 
-function byWatch<W>(watches: Readonly<Record<string, W>>, ms: (watch: W) => number) {
-  return Object.entries(watches).map(
-    ([resource, watch]) => [{ resource }, ms(watch) / 1000] as const,
-  );
+type Sign = Pick<MeasuredWatch, "lastActivityMs" | "disconnectedSinceMs">;
+
+/** `ms`: a reading of the watches of one resource, or of one name in several namespaces. */
+function byWatch(
+  watches: Measured["watches"],
+  ms: (watch: Sign) => number,
+  worst: (...values: number[]) => number,
+): readonly Sample[] {
+  return Object.entries(watches).flatMap(([resource, watch]): readonly Sample[] => {
+    const named = Map.groupBy(watch.named ?? [], ({ name }) => name);
+    if (named.size === 0) return [[{ resource }, ms(watch) / 1000]];
+    return Array.from(named, ([name, all]) => [{ resource, name }, worst(...all.map(ms)) / 1000]);
+  });
 }
 
 function sources({ sync: { newestPlan: plan }, clusterStates }: Measured): readonly Sample[] {

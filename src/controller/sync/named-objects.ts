@@ -4,7 +4,7 @@
 // no other name, as long as one of them can be read. One log line says so, and one that it is over.
 import { whenDenied, type Access } from "../../kube/cache/access.ts";
 import type { Informer } from "../../kube/cache/informer.ts";
-import { InformerGroup, type Watched } from "../../kube/cache/informer-group.ts";
+import { InformerGroup, type NamedWatch, type Watched } from "../../kube/cache/informer-group.ts";
 import type { ObjectTable } from "../../kube/store/object-table.ts";
 import type { Store } from "../../kube/store/store.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
@@ -84,6 +84,17 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
 
   get deniedNames(): ReadonlySet<string> {
     return this.#denied;
+  }
+
+  override get named(): readonly NamedWatch[] {
+    const followed = new Set<unknown>(this.following());
+    return [...this.#informers]
+      .filter(([, informer]) => followed.has(informer))
+      .map(([name, { lastActivityMs, disconnectedSinceMs }]) => ({
+        name,
+        lastActivityMs,
+        disconnectedSinceMs,
+      }));
   }
 
   override async stop(): Promise<void> {

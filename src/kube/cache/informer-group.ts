@@ -20,7 +20,16 @@ export type Watched<T extends Stored> = Pick<
   | "lastSignOfLifeMs"
   | "disconnectedSinceMs"
   | "scheduledReconnect"
-> & { readonly store: { readonly size: number } };
+> & {
+  readonly store: { readonly size: number };
+  /** Absent, or empty: the watches are not of single names. */
+  readonly named?: readonly NamedWatch[];
+};
+
+/** The watch of one name. */
+export type NamedWatch = Pick<Informer<never>, "lastActivityMs" | "disconnectedSinceMs"> & {
+  readonly name: string;
+};
 
 type Member<T extends Stored> = Watched<T> & { readonly access: Pick<Access, "denied"> };
 
@@ -92,7 +101,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
 
   /** The time of the part that was heard from the longest ago. */
   get lastActivityMs(): number {
-    return Math.min(...this.#following().map(({ lastActivityMs }) => lastActivityMs));
+    return Math.min(...this.following().map(({ lastActivityMs }) => lastActivityMs));
   }
 
   get lastSignOfLifeMs(): number {
@@ -101,16 +110,21 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
 
   /** The time of the part that has been disconnected the longest. */
   get disconnectedSinceMs(): number | undefined {
-    return least(this.#following().map(({ disconnectedSinceMs }) => disconnectedSinceMs));
+    return least(this.following().map(({ disconnectedSinceMs }) => disconnectedSinceMs));
   }
 
   /** The time of the part that tries first. */
   get scheduledReconnect(): number | undefined {
-    return least(this.#following().map(({ scheduledReconnect }) => scheduledReconnect));
+    return least(this.following().map(({ scheduledReconnect }) => scheduledReconnect));
   }
 
-  // A part that the group can do without does not show whether the watches are alive.
-  #following(): readonly Member<T>[] {
+  /** The watches of single names, one for each name and part. */
+  get named(): readonly NamedWatch[] {
+    return this.following().flatMap(({ named = [] }) => named);
+  }
+
+  /** A part that the group can do without does not show whether the watches are alive. */
+  protected following(): readonly Member<T>[] {
     const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
     return synced.length > 0 ? synced : this.#informers;
   }

@@ -16,6 +16,7 @@ import { Reconnect, errorKindOf, failedRound, type RoundEnd } from "./reconnect.
 import { describeScope } from "./list-scope.ts";
 import type { ReflectorOptions } from "./informer-options.ts";
 import { SingleReads } from "./single-reads.ts";
+import { Silence } from "./silence.ts";
 import { SHORTEST_WATCH_MS, watch, type LiveEvent } from "./watch.ts";
 
 export class Reflector<T> {
@@ -26,6 +27,7 @@ export class Reflector<T> {
   /** Undefined when a list is due. */
   #version: string | undefined;
   readonly #streams = new StreamSupport();
+  readonly #silence: Silence;
   #lastActivity: number;
   #lastAttempt = 0;
   #reconnectAt: number | undefined;
@@ -39,6 +41,7 @@ export class Reflector<T> {
     this.#single = single && new SingleReads(options, single);
     this.#lastActivity = clock.monotonic();
     this.#disconnection = new Disconnection(clock);
+    this.#silence = new Silence(clock);
   }
 
   // The informer has these getters too, and says what they mean.
@@ -161,6 +164,7 @@ export class Reflector<T> {
       scope,
       query,
       signal,
+      silence: this.#silence,
       onOpen: () => {
         this.#reconnect.opened();
         this.#history.opened();
@@ -195,6 +199,7 @@ export class Reflector<T> {
     const { resourceVersion } = event.kind === "bookmark" ? event : event.object.metadata;
     this.#history.arrived(resourceVersion, this.#version);
     this.#disconnection.confirmed();
+    if (event.kind === "bookmark" && !event.initialEnd) this.#silence.bookmarked();
     this.#options.sink.event(event);
     this.#reconnect.delivered();
     this.#version = resourceVersion;

@@ -1,7 +1,7 @@
 // One watch request, from its opening to its end.
 // Promises: it resolves when the server ends the stream between two lines. Every other end is a rejection that
-// names the cause. The connection is always closed. A peer that disappears silently is detected by the
-// deadline. Silence before the deadline is no fault, since a healthy watch may be quiet for two minutes.
+// names the cause. The connection is always closed. A peer that disappears silently is detected by its silence
+// (silence.ts), and at the latest by the deadline.
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient, ApiStream } from "../rest/api-client.ts";
 import type { Clock } from "../time/clock.ts";
@@ -10,6 +10,7 @@ import { inTurns, nextTurn } from "../time/turns.ts";
 import { resourcePath } from "../rest/resource.ts";
 import { describeScope, scopeSelectors } from "./list-scope.ts";
 import type { ListScope } from "./list-scope.ts";
+import type { Silence, SilenceGuard } from "./silence.ts";
 import { LineSplitter, LONGEST_LINE_BYTES, eventOf } from "./watch-decoder.ts";
 import type { WatchEvent } from "./watch-decoder.ts";
 
@@ -21,6 +22,8 @@ export type WatchOptions = {
   readonly scope: ListScope;
   readonly query: Readonly<Record<string, string | boolean>>;
   readonly signal: AbortSignal;
+  /** Of the watches of this scope. */
+  readonly silence: Silence;
   readonly onOpen?: (() => void) | undefined;
   /** The server was heard from: this many bytes of the stream arrived. */
   readonly onBytes: (bytes: number) => void;
@@ -46,6 +49,11 @@ export async function watch(options: WatchOptions): Promise<void> {
   const timeoutSeconds = SHORTEST_SECONDS + Math.floor(clock.random() * span);
   const deadline = new Deadline(clock, timeoutSeconds * 1000 + GRACE_MS, options.signal);
   const what = `watch ${describeScope(scope)}`;
+  let silentMs: number | undefined;
+  const silence = options.silence.guard((ms) => {
+    silentMs = ms;
+    deadline.abort();
+  });
   try {
     const stream = await client.open({
       method: "GET",
@@ -61,8 +69,14 @@ export async function watch(options: WatchOptions): Promise<void> {
       signal: deadline.signal,
       timeoutMs: OPEN_TIMEOUT_MS,
     });
-    await read(stream, what, options);
+    await read(stream, what, options, silence);
   } catch (error) {
+    if (silentMs !== undefined)
+      throw new ApiError(what, {
+        kind: "timeout",
+        reason: "SilentConnection",
+        note: `${client.server} has sent nothing on the open watch for ${silentMs / 1000} s`,
+      });
     if (deadline.expired)
       throw new ApiError(what, {
         kind: "timeout",
@@ -71,11 +85,17 @@ export async function watch(options: WatchOptions): Promise<void> {
       });
     throw error;
   } finally {
+    silence.release();
     deadline.release();
   }
 }
 
-async function read(stream: ApiStream, what: string, options: WatchOptions): Promise<void> {
+async function read(
+  stream: ApiStream,
+  what: string,
+  options: WatchOptions,
+  silence: SilenceGuard,
+): Promise<void> {
   const { client, clock, scope, signal, onBytes, onEvent } = options;
   const lines = new LineSplitter();
   const keepKeyPrefixes = client.keepKeyPrefixes ?? [];
@@ -84,7 +104,9 @@ async function read(stream: ApiStream, what: string, options: WatchOptions): Pro
   try {
     options.onOpen?.();
     onBytes(0);
+    silence.heard();
     for await (const chunk of stream.body) {
+      silence.heard();
       onBytes(chunk.length);
       for (const line of lines.push(chunk)) {
         const event = await inTurns(eventOf(line, keepKeyPrefixes, scope.resource.kind, what));

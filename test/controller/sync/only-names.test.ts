@@ -134,6 +134,26 @@ test("a name that is denied from the start keeps no other name waiting; if all a
   await all.started.stop();
 });
 
+test("the gauge of disconnected watches says which name, and leaves out a name that is denied", async () => {
+  const rig = new Rig("team-a");
+  const gauge = "secretcast_watch_disconnected_seconds";
+  const away = { name: "" };
+  const before = async (request: ApiRequest): Promise<void> => {
+    if (String(request.query?.["fieldSelector"]).startsWith(`metadata.name=${away.name},`))
+      throw refusal(request, "unavailable");
+  };
+  const given = { "only-names": "registry,ca,tls", namespaces: "shared,team-a" };
+  const started = await rig.run(20_000, { given, before });
+  const of = (name: string): Promise<number> =>
+    started.metric(gauge, { resource: "secrets", name });
+  assert.deepEqual([await of("registry"), await of("ca"), await of("tls")], [0, 0, 0]);
+  away.name = "ca";
+  rig.api.expireWatches();
+  await rig.clock.advance(60_000);
+  assert.equal(await of("registry"), 0);
+  assert.ok((await of("ca")) > 30);
+});
+
 test("with --namespaces a name that is denied in one namespace freezes there alone (34)", async () => {
   const rig = new Rig("team-a", "team-b");
   const refused = { on: true };

@@ -757,6 +757,44 @@ test("RF-39 W1 a quiet watch is left alone until its own end, a dead one is foun
   assert.equal(informer.hasSynced, true);
 });
 
+test("RF-39 after the first bookmark, a watch that is silent for 150 s has ended, without a request meanwhile", async (t) => {
+  const { api, clock, filled, errors } = setup(t);
+  clock.chance = () => 0.9999;
+  const stream = await filled(5, raw("x", 1));
+  await clock.advance(120_000);
+  await stream.send(bookmark(6));
+  await clock.advance(60_000);
+  await stream.send(bookmark(7));
+  await clock.advance(60_000);
+  await stream.end();
+  const next = await api.next("watch");
+  next.accept();
+  // Anything that arrives ends the silence. An event does, as a bookmark does.
+  await clock.advance(100_000);
+  await next.send(added(raw("y", 8)));
+  await clock.advance(149_999);
+  assert.equal(next.closed, false);
+  assert.deepEqual([api.waiting, errors], [0, []]);
+  await clock.advance(1);
+  assert.equal(next.closed, true);
+  assert.match(errors[0]?.message ?? "", /SilentConnection.*150 s/);
+  await clock.advance(2000);
+  assert.equal((await api.next("watch")).query("resourceVersion"), "8", "nothing is listed again");
+});
+
+test("RF-39 the first bookmark of a server bounds the silence of the watch that is open", async (t) => {
+  const { clock, filled, errors } = setup(t);
+  clock.chance = () => 0.9999;
+  const stream = await filled(5, raw("x", 1));
+  await clock.advance(100_000);
+  await stream.send(bookmark(6));
+  await clock.advance(149_999);
+  assert.equal(stream.closed, false);
+  await clock.advance(1);
+  assert.equal(stream.closed, true);
+  assert.match(errors[0]?.message ?? "", /SilentConnection/);
+});
+
 test("RF-40 L13 list and watch are scoped alike", async (t) => {
   const { api, informer } = setup(t, {
     namespace: "team-a",

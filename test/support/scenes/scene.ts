@@ -321,8 +321,15 @@ async function runThenClose(
   }
 }
 
+// With --only-names, a series of a watch has a label more: the largest counts.
 function valueOf(exposition: string, series: string): number {
-  const line = exposition.split("\n").find((each) => each.startsWith(`${series} `));
-  if (line === undefined) throw new Error(`no series ${series}`);
-  return Number(line.slice(series.length + 1));
+  const begins = series.endsWith("}")
+    ? [`${series} `, `${series.slice(0, -1)},name=`]
+    : [`${series} `];
+  const values = exposition
+    .split("\n")
+    .filter((line) => begins.some((begin) => line.startsWith(begin)))
+    .map((line) => Number(line.slice(line.lastIndexOf(" "))));
+  if (values.length === 0) throw new Error(`no series ${series}`);
+  return Math.max(...values);
 }
