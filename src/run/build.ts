@@ -46,6 +46,7 @@ export function buildController(
     apply: createApply(settings, parts, { cluster, leadership, memory }),
     concurrency: config.concurrency,
     clock,
+    cpuMs: parts.cpuMs,
     hooks: [...reporting, parts.observer, formerRules, { onPlan }],
     dryRun: config.dryRun,
   });

@@ -12,6 +12,8 @@ export type Dependencies = {
   /** Leases have a connection of their own: a renewal must never queue behind a fan-out. */
   readonly leaseApi: ApiClient;
   readonly clock: Clock;
+  /** CPU time of this thread in ms. The clock, if it is undefined. */
+  readonly cpuMs?: (() => number) | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly observer: SyncHooks;

@@ -104,6 +104,7 @@ export async function runController(
       observer,
       receipts,
       clock: systemClock,
+      cpuMs: threadCpuMs,
       statusFeed,
     });
     const served = config.once
@@ -222,4 +223,9 @@ function settingsOf(config: Config) {
     dryRun: config.dryRun,
     once: config.once,
   };
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

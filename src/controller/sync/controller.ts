@@ -55,6 +55,10 @@ export class Controller {
   readonly #once: Once | undefined;
   #planEnded = 0;
   #planTook = 0;
+  /** A namespace or source has changed since the running or the last sync began. */
+  #urgent = false;
+  /** Ends a rest that is only for syncs that are not urgent. */
+  #wake: (() => void) | undefined;
   #syncStarted: number | undefined;
   #ended: RunEnd | undefined;
   #started = false;
@@ -151,6 +155,10 @@ export class Controller {
     const { clock, sync } = this.#deps;
     const distance = this.#planEnded + DISTANCE * this.#planTook - clock.monotonic();
     sync.markDirty(urgent);
+    if (urgent && !this.#urgent) {
+      this.#urgent = true;
+      this.#wake?.();
+    }
     this.#queue.add(SYNC_KEY, { after: urgent ? 0 : Math.max(0, distance) });
   }
 
@@ -195,14 +203,25 @@ export class Controller {
       await this.#process();
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
-      // All events until then share the next sync, also those of namespaces and sources.
-      const rest = this.#pace.waitMs(this.#deps.clock.monotonic());
-      if (rest > 0) await sleep(this.#deps.clock, rest, signal);
+      await this.#rest(signal);
     }
     this.#workSignal = undefined;
     signal.removeEventListener("abort", stop);
     await sync.stop();
     log.info({}, "stopped worker");
+  }
+
+  /** All events until it resolves share the next sync. */
+  async #rest(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    while (!signal.aborted) {
+      const ms = this.#pace.waitMs(clock.monotonic(), this.#urgent);
+      if (ms === 0) return;
+      const awake = new AbortController();
+      this.#wake = () => awake.abort();
+      await sleep(clock, ms, AbortSignal.any([signal, awake.signal]));
+      this.#wake = undefined;
+    }
   }
 
   async #stop(): Promise<void> {
@@ -220,12 +239,13 @@ export class Controller {
   async #process(): Promise<void> {
     const { clock, log, sync } = this.#deps;
     this.#syncStarted = clock.monotonic();
+    this.#urgent = false;
     try {
       const result = await sync.doSync();
       this.#queue.forget(SYNC_KEY);
       this.#planEnded = clock.monotonic();
       this.#planTook = result.planMs;
-      this.#pace.planned(this.#planEnded, result.planMs);
+      this.#pace.planned(this.#planEnded, result.planCpuMs);
       this.#schedule(result);
     } catch (error) {
       this.#queue.addRateLimited(SYNC_KEY);

@@ -14,6 +14,8 @@ export type SyncResult = {
   /** Writes that were made since the process began. */
   readonly written: number;
   readonly planMs: number;
+  /** CPU time of the thread meanwhile. */
+  readonly planCpuMs: number;
 };
 
 /** Whether the row becomes due within a moment. Removals that wait and retries of failed writes do not. */

@@ -40,6 +40,8 @@ export type SyncDeps = {
   /** Writes in flight at most. */
   readonly concurrency: number;
   readonly clock: Clock;
+  /** CPU time of this thread in ms. The clock, if it is undefined. */
+  readonly cpuMs?: (() => number) | undefined;
   readonly hooks: readonly SyncHooks[];
   readonly dryRun: boolean;
 };
@@ -151,8 +153,11 @@ export class Sync {
     this.#writesRefused = false;
     this.#writeEnded = false;
     const quiet = pool.onlySlowLeft;
+    const { cpuMs = () => clock.monotonic() } = this.#deps;
+    const spent = cpuMs();
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
+    const planCpuMs = cpuMs() - spent;
     // A dry run sends reads and no writes.
     const actions = dryRun ? made.actions.filter(({ kind }) => kind === "confirm") : made.actions;
     // For writes that ended during planning, the plan still assumed a write in flight.
@@ -165,7 +170,7 @@ export class Sync {
       const steps = each.onPlan?.(made, note);
       if (steps) await finishInTurns(steps, clock, TURN_MS);
     }
-    return this.#result(made, settled, planMs);
+    return { ...this.#result(made, settled), planMs, planCpuMs };
   }
 
   /** Starts no further write. */
@@ -260,12 +265,12 @@ export class Sync {
     timer?.cancel();
   }
 
-  #result(made: Plan, settled: boolean, planMs: number): SyncResult {
+  #result(made: Plan, settled: boolean): Omit<SyncResult, "planMs" | "planCpuMs"> {
     const { memory, clock } = this.#deps;
     const refused = this.#writesRefused;
     const open = refused || this.#dirty || !this.#pool.idle || memory.mayRecover;
     const result = resultOf(made, clock.monotonic(), open);
     const dueMs = refused ? NO_PERMISSION_MS : result.dueMs;
-    return { ...result, settled: settled || refused, dueMs, written: this.#written, planMs };
+    return { ...result, settled: settled || refused, dueMs, written: this.#written };
   }
 }

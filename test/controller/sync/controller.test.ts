@@ -134,6 +134,22 @@ test("CL-06 after a pass without error the waits begin anew", async () => {
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
 });
 
+test("a new namespace does not wait for syncs that repair copies and find that all is done", async () => {
+  const teams = Array.from({ length: 60 }, (_, at) => `team-${at}`);
+  const rig = new Rig(...teams);
+  const started = await rig.run(5000);
+  for (const team of teams.slice(0, 40)) {
+    rig.api.put(`/api/v1/namespaces/${team}/secrets/registry`, { data: { password: "eA==" } });
+    await rig.clock.advance(10);
+  }
+  const before = started.passes.length;
+  await rig.clock.advance(1);
+  assert.equal(started.passes.length, before, "repairs wait for their share");
+  rig.api.namespace("team-new");
+  await rig.clock.advance(1);
+  assert.ok(rig.api.get("team-new/registry"));
+});
+
 test("CL-12 what is due later stays due whatever passes run before", async () => {
   const rig = new Rig("team-a");
   await rig.run(5000, { given: { "delete-grace": "10s" } });

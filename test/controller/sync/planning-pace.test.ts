@@ -4,12 +4,12 @@ import { test } from "node:test";
 import { PlanningPace } from "../../../src/controller/sync/planning-pace.ts";
 
 /** Plays syncs that are wanted every `everyMs`, or at once (0), for `forMs`; answers with when each started. */
-function play(everyMs: number, costMs: number, forMs: number): readonly number[] {
+function play(everyMs: number, costMs: number, forMs: number, urgent = true): readonly number[] {
   const pace = new PlanningPace();
   const starts: number[] = [];
   let now = 0;
   while (now < forMs) {
-    now += pace.waitMs(now);
+    now += pace.waitMs(now, urgent);
     starts.push(now);
     now += costMs;
     pace.planned(now, costMs);
@@ -43,4 +43,14 @@ test("a plan of 400 ms is followed by the next one within a second", () => {
 
 test("a burst of forty plans of a millisecond waits for nothing", () => {
   assert.equal(play(0, 1, 60).at(-1), 59);
+});
+
+test("syncs that nobody waits for take half of the share, and a new namespace takes the rest at once", () => {
+  const starts = play(0, 10, 60_000, false);
+  const busyMs = starts.length * 10;
+  assert.ok(busyMs <= 60 * (1000 / 12 + 10), `${busyMs} ms of a minute`);
+  const pace = new PlanningPace();
+  for (let at = 0; at < 10; at++) pace.planned(at * 10, 10);
+  assert.ok(pace.waitMs(100, false) > 0);
+  assert.equal(pace.waitMs(100, true), 0);
 });
