@@ -301,12 +301,12 @@ test("the policies of the components say of which version they are, and it is th
   const { version } = readManifest();
   const policies = COMPONENTS.flatMap(({ name }) =>
     yamlFiles(`components/${name}/`)
-      .filter((file) => file === "policy.yaml")
-      .map(() => name),
+      .filter((file) => file.startsWith("policy"))
+      .map((file) => `${name}/${file}`),
   );
-  assert.ok(policies.length >= 4);
+  assert.ok(policies.length >= 5);
   for (const name of policies) {
-    const [policy] = objects(`components/${name}/policy.yaml`);
+    const [policy] = objects(`components/${name}`);
     assert.equal(policy?.metadata?.labels?.["app.kubernetes.io/version"], version, name);
   }
 });
@@ -328,9 +328,33 @@ test("both guards spare and judge the controller's own account, by the same mark
   assert.equal(variable(guardrail, "isCopy"), is?.replaceAll("oldAnnotations", "annotations"));
 });
 
+test("the guardrail judges each verb once, and a create by the marks of a copy that updates have", () => {
+  const of = (file: string) =>
+    plain(loadYaml<V1ValidatingAdmissionPolicy>(read(`components/guardrail/${file}.yaml`))).spec;
+  const [creates, others] = [of("policy-create"), of("policy")];
+  const verbs = [creates, others].map(
+    (spec) => spec?.matchConstraints?.resourceRules?.[0]?.operations,
+  );
+  assert.deepEqual(verbs, [["CREATE"], ["UPDATE", "DELETE"]]);
+  assert.deepEqual(creates?.matchConditions, others?.matchConditions);
+  const isCopy = others?.variables?.find(({ name }) => name === "isCopy")?.expression ?? "";
+  const made = creates?.validations?.[0]?.expression ?? "";
+  const marks = (text: string): readonly string[] =>
+    Array.from(text.matchAll(/'(?:secretcast|app\.kubernetes)\.io\/[^']*'/g), ([mark]) => mark);
+  const source = creates?.variables?.find(({ name }) => name === "source")?.expression ?? "";
+  assert.deepEqual(new Set(marks(made + source)), new Set(marks(isCopy)));
+  const [pattern = "none"] = /'\^\[a-z0-9\][^']*\/[^']*'/.exec(made) ?? [];
+  assert.ok(isCopy.includes(`.matches(${pattern})`), pattern);
+});
+
 test("the guards and the early check judge every kind that takes part", () => {
-  for (const name of ["guardrail", "tenant-guard", "early-check"]) {
-    const { spec } = loadYaml<V1ValidatingAdmissionPolicy>(read(`components/${name}/policy.yaml`));
+  for (const name of [
+    "guardrail/policy",
+    "guardrail/policy-create",
+    "tenant-guard/policy",
+    "early-check/policy",
+  ]) {
+    const { spec } = loadYaml<V1ValidatingAdmissionPolicy>(read(`components/${name}.yaml`));
     const rules = spec?.matchConstraints?.resourceRules ?? [];
     for (const { group, plural } of Object.values(KINDS).map(({ resource }) => resource))
       assert.ok(

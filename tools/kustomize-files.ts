@@ -17,7 +17,7 @@ const VALUES = [
 ];
 const NEWEST = "1.37.0";
 
-/** The objects of a template by their kind, or by the end of their name, and where each is written. */
+/** The objects of a template by their kind, the end of their name, or both, and where each is written. */
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   serviceaccount: { ServiceAccount: "serviceaccount.yaml" },
   clusterrole: { ClusterRole: "clusterrole.yaml" },
@@ -26,7 +26,11 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   rolebinding: { RoleBinding: "rolebinding.yaml" },
   deployment: { Deployment: "deployment.yaml" },
   poddisruptionbudget: { PodDisruptionBudget: "poddisruptionbudget.yaml" },
-  guardrail: policy("guardrail", "Validating"),
+  guardrail: {
+    ...policy("guardrail", "Validating"),
+    "ValidatingAdmissionPolicy -create": "components/guardrail/policy-create.yaml",
+    "ValidatingAdmissionPolicyBinding -create": "components/guardrail/binding-create.yaml",
+  },
   tenantguard: policy("tenant-guard", "Validating"),
   earlycheck: {
     ...policy("early-check", "Validating"),
@@ -75,7 +79,10 @@ function fileOf(text: string): readonly (readonly [path: string, text: string])[
   if (files === undefined) return [];
   const [, kind = ""] = /^kind: (\w+)$/m.exec(text) ?? [];
   const [, name = ""] = /^ {2}name: (\S+)$/m.exec(text) ?? [];
-  const found = Object.entries(files).find(([end]) => end.startsWith("-") && name.endsWith(end));
+  const found = Object.entries(files).find(([key]) => {
+    const [end = "", own = kind] = key.split(" ").toReversed();
+    return end.startsWith("-") && own === kind && name.endsWith(end);
+  });
   const path = found?.[1] ?? files[kind];
   if (path === undefined) throw new Error(`templates/${template}.yaml makes a ${kind} ${name}`);
   return [[path, asBase(path, text)]];
@@ -83,7 +90,7 @@ function fileOf(text: string): readonly (readonly [path: string, text: string])[
 
 /** Without what a release says of itself. An overlay sets the image by its name. */
 function asBase(path: string, text: string): string {
-  const version = path.endsWith("/policy.yaml") ? "" : "|app\\.kubernetes\\.io/version";
+  const version = /\/policy(?:-\w+)?\.yaml$/.test(path) ? "" : "|app\\.kubernetes\\.io/version";
   const ofRelease = `app\\.kubernetes\\.io/(?:instance|managed-by)|helm\\.sh/chart${version}`;
   const plain = text
     .replace(/^# Source: .*\n/, "")

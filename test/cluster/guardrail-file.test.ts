@@ -22,7 +22,7 @@ const blockOf = (language: string): string =>
   new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "ms").exec(PAGE)?.[1] ?? assert.fail(language);
 
 const options = since(37, "admission policies from files");
-const NAMED = "secretcast-guardrail.static.k8s.io";
+const NAMED = "secretcast-guardrail-create.static.k8s.io";
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const CONTROLLER = "system:serviceaccount:secretcast:secretcast";
@@ -58,7 +58,7 @@ function create(name: string, user: string, metadata: object = {}): Promise<Answ
 }
 
 const refusal =
-  /ValidatingAdmissionPolicy 'secretcast-guardrail\.static\.k8s\.io' .* secretcast may create default\/\S+ only as a copy/;
+  /ValidatingAdmissionPolicy 'secretcast-guardrail-create\.static\.k8s\.io' .* secretcast may create an object only as a copy/;
 
 async function isHeld(name: string): Promise<void> {
   const { status, body } = await create(name, CONTROLLER);

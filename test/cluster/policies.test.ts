@@ -11,9 +11,14 @@ const FOLDER = fileURLToPath(new URL("../../manifests/components", import.meta.u
 const kubectl = (...words: readonly string[]): string =>
   kubectlAt(sharedCluster().kubeconfig, words);
 
-for (const name of ["guardrail", "tenant-guard", "early-check"])
-  test(`the policy of ${name} has no type-check warning, for Secrets and ConfigMaps (D11)`, async (t) => {
-    const file = `${FOLDER}/${name}/policy.yaml`;
+for (const path of [
+  "guardrail/policy",
+  "guardrail/policy-create",
+  "tenant-guard/policy",
+  "early-check/policy",
+])
+  test(`the ${path} has no type-check warning, for Secrets and ConfigMaps (D11)`, async (t) => {
+    const file = `${FOLDER}/${path}.yaml`;
     // Without its binding it judges no request.
     kubectl("apply", "-f", file);
     t.after(() => kubectl("delete", "-f", file));

@@ -30,6 +30,8 @@ const MOST = 500;
 export type AdmissionComponent = {
   /** The folder under manifests/components, and how the policy's name ends. */
   readonly name: string;
+  /** How the names of its policies end, if it has several. A name that contains another one comes first. */
+  readonly policies?: readonly string[];
   readonly resource: Resource;
   /** The name of a match condition of its policy. */
   readonly condition: string;
@@ -42,6 +44,7 @@ export type AdmissionComponent = {
 export const ADMISSION_COMPONENTS: readonly AdmissionComponent[] = [
   {
     name: "guardrail",
+    policies: ["guardrail-create", "guardrail"],
     resource: VALIDATING,
     condition: "by-the-controller",
     without: "nothing but RBAC limits what the controller's account may write",
@@ -141,7 +144,7 @@ type Judged = {
 };
 
 function findingOf(
-  { name, condition, without, unnamed }: AdmissionComponent,
+  { name, policies: parts = [name], condition, without, unnamed }: AdmissionComponent,
   shown: Shown,
   { version, account, isNeeded }: Judged,
 ): CheckFinding {
@@ -155,7 +158,7 @@ function findingOf(
   }
   const found = shown.policies.filter(
     (policy) =>
-      policy.name.endsWith(`secretcast-${name}`) ||
+      parts.some((part) => policy.name.endsWith(`secretcast-${part}`)) ||
       (policy.name.includes(name) && policy.conditions.includes(condition)),
   );
   const [first] = found;
@@ -167,6 +170,14 @@ function findingOf(
     const says = `${another.name} does not name ${account}: ${unnamed.says ?? without}`;
     const advice = `write ${account} into its matchConditions by a patch of your overlay, or use the chart`;
     return finding(about, "warning", says, advice);
+  }
+  const own = found.filter((policy) => !others.includes(policy) || others.length === found.length);
+  const partOf = (policy: Policy): string | undefined =>
+    parts.find((part) => policy.name.includes(part));
+  const missing = parts.find((part) => !own.some((policy) => partOf(policy) === part));
+  if (parts.length > 1 && missing !== undefined) {
+    const says = `there is no policy secretcast-${missing} beside ${own[0]?.name}: ${without}`;
+    return finding(about, "warning", says, `install all of it: ${install}`);
   }
   const other = found.find((policy) => policy.version !== version);
   if (!other) return finding(about, "ok", `${first.name} is of this version, ${version}`);

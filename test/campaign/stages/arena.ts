@@ -18,7 +18,9 @@ import { RequestJudge } from "../judges/request-judge.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
 import { proxiedCluster } from "./proxied-server.ts";
 
-const BINDING = "validatingadmissionpolicybinding/secretcast-guardrail";
+const BINDINGS = ["secretcast-guardrail-create", "secretcast-guardrail"].map(
+  (name) => `validatingadmissionpolicybinding/${name}`,
+);
 const ETCD_BYTES = 8 * 2 ** 30;
 
 export type Arena = Awaited<ReturnType<typeof openArena>>;
@@ -35,7 +37,7 @@ export async function openArena({ assets, seed, around, violations, endings }: A
   const server = await proxiedCluster(assets, endings, { etcdQuotaBytes: ETCD_BYTES });
   const { cluster, admin, client, proxy } = server;
   if (!around.guardrail)
-    execFileSync("kubectl", ["--kubeconfig", cluster.kubeconfig, "delete", BINDING], {
+    execFileSync("kubectl", ["--kubeconfig", cluster.kubeconfig, "delete", ...BINDINGS], {
       stdio: ["ignore", "ignore", "inherit"],
     });
   const [stop, tenantStop] = [new AbortController(), new AbortController()];

@@ -32,18 +32,19 @@ test("every policy of the manifests is known to the check, and names the version
   const policies = shipped();
   assert.deepEqual(
     policies.map(({ kind, metadata }) => `${kind} ${metadata?.name}`).toSorted(),
-    ADMISSION_COMPONENTS.map(
-      ({ name, resource }) => `${resource.kind} secretcast-${name}`,
+    ADMISSION_COMPONENTS.flatMap(({ name, policies: parts = [name], resource }) =>
+      parts.map((part) => `${resource.kind} secretcast-${part}`),
     ).toSorted(),
   );
   for (const { metadata } of policies)
     assert.equal(metadata?.labels?.["app.kubernetes.io/version"], version, metadata?.name);
-  for (const { name, condition, unnamed } of ADMISSION_COMPONENTS) {
-    const text = JSON.stringify(policies.find(({ metadata }) => metadata?.name?.endsWith(name)));
-    assert.ok(text.includes(`"name":"${condition}"`), name);
-    const account = "'system:serviceaccount:secretcast:secretcast'";
-    assert.equal(text.includes(account), unnamed !== undefined, name);
-  }
+  for (const { name, policies: parts = [name], condition, unnamed } of ADMISSION_COMPONENTS)
+    for (const part of parts) {
+      const text = JSON.stringify(policies.find(({ metadata }) => metadata?.name?.endsWith(part)));
+      assert.ok(text.includes(`"name":"${condition}"`), part);
+      const account = "'system:serviceaccount:secretcast:secretcast'";
+      if (unnamed) assert.ok(text.includes(account), part);
+    }
 });
 
 test("what is installed is told, of this version or of another", async (t) => {
@@ -51,6 +52,7 @@ test("what is installed is told, of this version or of another", async (t) => {
   const { client } = await checkedServer(
     t,
     listing([
+      policy("secretcast-guardrail-create", { "app.kubernetes.io/version": version }),
       policy("secretcast-guardrail", { "app.kubernetes.io/version": version }),
       policy("mine-secretcast-tenant-guard", { "app.kubernetes.io/version": "0.0.9" }),
       policy("others", {}),
@@ -60,7 +62,7 @@ test("what is installed is told, of this version or of another", async (t) => {
   assert.deepEqual(
     findings.map(({ check, state, says }) => `${check} ${state}: ${says}`),
     [
-      `guardrail ok: secretcast-guardrail is of this version, ${version}`,
+      `guardrail ok: secretcast-guardrail-create is of this version, ${version}`,
       `tenant-guard warning: mine-secretcast-tenant-guard is of 0.0.9, this program of ${version}`,
       "early-check ok: not installed: what is wrong with a source is reported by Events, not at kubectl apply",
       "pull-secrets ok: not installed: Pods name their registry credential themselves",
@@ -76,8 +78,10 @@ test("a guard is found under every name, and one that names another account is t
     metadata: { name, labels: { "app.kubernetes.io/version": version } },
     spec: { matchConditions: [{ name: `${word}by-the-controller`, expression }] },
   });
-  const guardrail = (account: string): Json =>
-    guard("acme-guardrail-v2", "", `request.userInfo.username == '${account}'`);
+  const guardrail = (account: string): readonly Json[] =>
+    ["acme-guardrail-create-v2", "acme-guardrail-v2"].map((name) =>
+      guard(name, "", `request.userInfo.username == '${account}'`),
+    );
   const tenantGuard = (...accounts: readonly string[]): Json =>
     guard("acme-tenant-guard-v2", "not-", `!(username in ${JSON.stringify(accounts)})`);
   const other = "system:serviceaccount:secretcast:secretcast";
@@ -88,19 +92,25 @@ test("a guard is found under every name, and one that names another account is t
     return [first, second].map((one) => `${one?.check} ${one?.state}: ${one?.says}`);
   };
   const right = [
-    `guardrail ok: acme-guardrail-v2 is of this version, ${version}`,
+    `guardrail ok: acme-guardrail-create-v2 is of this version, ${version}`,
     `tenant-guard ok: acme-tenant-guard-v2 is of this version, ${version}`,
   ];
-  assert.deepEqual(await told([guardrail(ACCOUNT), tenantGuard(ACCOUNT)]), right);
+  assert.deepEqual(await told([...guardrail(ACCOUNT), tenantGuard(ACCOUNT)]), right);
   // Another installation has a guardrail of its own, and excepts ours from its tenant guard.
-  const two = [guardrail(other), guardrail(ACCOUNT), tenantGuard(other, ACCOUNT)];
+  const two = [...guardrail(other), ...guardrail(ACCOUNT), tenantGuard(other, ACCOUNT)];
   assert.deepEqual(await told(two), right);
-  const wrong = [guardrail(other), tenantGuard(ACCOUNT), tenantGuard(other)];
+  const wrong = [...guardrail(other), tenantGuard(ACCOUNT), tenantGuard(other)];
   assert.deepEqual(await told(wrong), [
-    `guardrail warning: acme-guardrail-v2 does not name ${ACCOUNT}: nothing but RBAC limits what the controller's account may write`,
+    `guardrail warning: acme-guardrail-create-v2 does not name ${ACCOUNT}: nothing but RBAC limits what the controller's account may write`,
     `tenant-guard warning: acme-tenant-guard-v2 does not name ${ACCOUNT}: the API server refuses its changes of copies`,
   ]);
-  const [named] = await told([guardrail(`${ACCOUNT}-2`)], ["registry"]);
+  const [, only] = guardrail(ACCOUNT);
+  const half = [...guardrail(other), ...(only === undefined ? [] : [only])];
+  assert.match(
+    (await told(half))[0] ?? "",
+    /^guardrail warning: there is no policy secretcast-guardrail-create beside acme-guardrail-v2/,
+  );
+  const [named] = await told(guardrail(`${ACCOUNT}-2`), ["registry"]);
   assert.match(
     named ?? "",
     /^guardrail warning: .* can create a Secret of the type kubernetes\.io/,

@@ -312,8 +312,10 @@ function detours({ namespace }: Target): readonly Attempt[] {
     "/api/v1/namespaces",
   ];
   const removed = [
-    `${admission}/validatingadmissionpolicies/${guardrail}`,
-    `${admission}/validatingadmissionpolicybindings/${guardrail}`,
+    ...[guardrail, `${guardrail}-create`].flatMap((name) => [
+      `${admission}/validatingadmissionpolicies/${name}`,
+      `${admission}/validatingadmissionpolicybindings/${name}`,
+    ]),
     `/api/v1/namespaces/${namespace}`,
   ];
   const looked = [

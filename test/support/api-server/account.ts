@@ -34,7 +34,7 @@ async function isGuarded(access: ClusterAccess, token: string): Promise<boolean>
   try {
     const body = { metadata: { name: "probe" } };
     const answer = await http.send("POST", PROBE, { body });
-    return String(field(answer.body, "message")).includes("'secretcast-guardrail'");
+    return String(field(answer.body, "message")).includes("'secretcast-guardrail-create'");
   } finally {
     await http.close();
   }
