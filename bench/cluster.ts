@@ -1,5 +1,6 @@
 // A real API server for benchmarks: the control plane of the cluster tests, with the controller's own
 // account on it. Undefined where etcd and kube-apiserver cannot be had.
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { controllerAccount } from "../test/support/api-server/account.ts";
@@ -108,3 +109,21 @@ export async function inParallel<T>(
 
 /** Until the last change of a fresh control plane has gone through all its watches. */
 export const calm = (): Promise<void> => delay(500);
+
+/** Of the process on this machine. */
+export function apiServerPid({ access }: RealCluster): number {
+  const port = `--secure-port=${new URL(access.url).port}`;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const words = commandOf(pid);
+    if (words[0]?.endsWith("kube-apiserver") && words.includes(port)) return Number(pid);
+  }
+  throw new Error("the API server's process is not there");
+}
+
+function commandOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}

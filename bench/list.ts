@@ -1,9 +1,11 @@
 // All benchmarks in the order in which they run.
+import { admission } from "./admission.ts";
 import { bounds } from "./bounds.ts";
 import { commands } from "./commands.ts";
 import { executable } from "./executable.ts";
 import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
+import { firstPod } from "./first-pod.ts";
 import { fresh } from "./fresh.ts";
 import { isolation } from "./isolation.ts";
 import { lean } from "./lean.ts";
@@ -24,6 +26,7 @@ import { transport } from "./transport.ts";
 export const BENCHES: readonly Bench[] = [
   fanout,
   transport,
+  firstPod,
   fresh,
   isolation,
   requests,
@@ -42,4 +45,5 @@ export const BENCHES: readonly Bench[] = [
   lean,
   executable,
   names,
+  admission,
 ];

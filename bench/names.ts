@@ -1,13 +1,21 @@
 // `--only-names` beside the usual mode, in one run on one real API server with 100,000 foreign Secrets: what a
 // start receives, memory, repairs, fan-outs, requests at rest, and what changes of foreign Secrets cost the API
 // server. Both modes run under one account, so that admission and RBAC cost the same.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { field } from "../test/support/api-server/http.ts";
 import { eventually } from "../test/support/time/eventually.ts";
 import { auditMark, requestsSince, shown, sumOf, type Requests } from "./audit.ts";
 import { relayed } from "./byte-relay.ts";
-import { calm, FLAGS, inParallel, numbered, realCluster, type RealCluster } from "./cluster.ts";
+import {
+  apiServerPid,
+  calm,
+  FLAGS,
+  inParallel,
+  numbered,
+  realCluster,
+  type RealCluster,
+} from "./cluster.ts";
 import { foreignBodies, load } from "./load.ts";
 import { fineCpuMs } from "./proc.ts";
 import { Program } from "./program.ts";
@@ -313,21 +321,4 @@ async function change({ cluster, homes, foreign }: Stage, seconds: number): Prom
     await cluster.send("PATCH", path, { metadata: { annotations: { changed: String(at) } } });
   });
   return count;
-}
-
-function apiServerPid({ access }: RealCluster): number {
-  const port = `--secure-port=${new URL(access.url).port}`;
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    const words = commandOf(pid);
-    if (words[0]?.endsWith("kube-apiserver") && words.includes(port)) return Number(pid);
-  }
-  throw new Error("the API server's process is not there");
-}
-
-function commandOf(pid: string): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return [];
-  }
 }

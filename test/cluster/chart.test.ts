@@ -481,7 +481,9 @@ test(
     const plain = ["create", "secret", "generic", "plain", "--dry-run=server"];
     const says = (text: string, policy: string) => text.includes(`'chart-secretcast-${policy}'`);
     await eventually("the tenant is stopped", () => says(as(tenant, ...remove), "tenant-guard"));
-    await eventually("the controller is held", () => says(as(account, ...plain), "guardrail"));
+    await eventually("the controller is held", () =>
+      says(as(account, ...plain), "guardrail-create"),
+    );
     assert.equal(as(account, ...remove), "done");
     assert.equal(as(second, ...remove), "done", "the account of the other release");
 
