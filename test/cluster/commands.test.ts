@@ -39,7 +39,7 @@ test("the controller's account has every right that check asks for, and the guar
   assert.match(found.get("namespaces")?.says ?? "", /^\d+$/);
 });
 
-test("an account without rights is told each that is missing, with what to apply; exit code 1", async () => {
+test("an account without rights is told each that is missing, with what to apply; exit code 2", async () => {
   const nobody = "system:serviceaccount:default:nobody";
   const found = await checked("--as", nobody);
   const rights = [...found.values()].filter(isRight);
@@ -50,7 +50,7 @@ test("an account without rights is told each that is missing, with what to apply
   assert.equal(found.get("Secrets")?.state, "ok");
   assert.match(found.get("guardrail")?.says ?? "", /^secretcast-guardrail is of /);
   const { code, stdout } = await run("check", "--as", nobody);
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   assert.match(
     stdout,
     /^missing +patch secrets in every namespace .*manifests\/clusterrole\.yaml/m,

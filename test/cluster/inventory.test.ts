@@ -1,5 +1,6 @@
 // `secretcast inventory --readers` on a real API server, whose own authorizer is the judge: each subject and place is
 // asked for by a SubjectAccessReview.
+import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
 import { isRecord } from "../../src/kube/json.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
@@ -153,8 +154,10 @@ test("readers are exactly those that the API server's authorizer lets read (37)"
   const http = openCluster(cluster);
   t.after(() => http.close());
   await build(http);
+  await placeLiveLease(cluster, "default");
   const { code, stdout, stderr } = await commandLine([
     "inventory",
+    "--lease-namespace=default",
     "--readers",
     "-o",
     "json",
@@ -214,6 +217,7 @@ test("managedFields that were cleared give no age, and never a young value (37)"
       `--kubeconfig=${scene.kubeconfig}`,
       ...words,
     ]);
+  await placeLiveLease(scene.api);
   const [item] = JSON.parse((await run("-o", "json")).stdout).items;
   const { value, keys, unnamedKeys } = item;
   assert.deepEqual([value.known, value.notAfter, keys, unnamedKeys], ["unknown", undefined, [], 1]);

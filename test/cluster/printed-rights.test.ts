@@ -1,5 +1,6 @@
 // What `secretcast rights` prints, on a real API server: an account that has exactly these rights is enough for
 // a controller with these flags, and each of the rights is used.
+import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -162,7 +163,9 @@ for (const [name, flags] of Object.entries(MODES))
     assert.deepEqual(unused, []);
     const account = `--as=system:serviceaccount:home:${name}`;
     const asked = ["check", "-n", "home", account, "--kubeconfig", cluster.kubeconfig, ...flags];
+    const remove = await placeLiveLease(cluster, "home");
     const { code, stdout } = await commandLine(asked);
+    await remove();
     assert.equal(code, 0, stdout);
     assert.doesNotMatch(stdout, /too wide|^missing/m);
   });

@@ -1,5 +1,6 @@
 // The program with the Deployment's arguments as a Pod of OpenShift's restricted-v2 runs it, on a real API server by
 // its service account: a user that no file knows, group 0, a read-only root, no path to write to and no home.
+import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -116,8 +117,10 @@ test("the controller leads, copies and stops in it", options, async () => {
 
 test("the Pod of `helm test` finds every right in it", options, async () => {
   const words = ["check", "--namespace=secretcast", ...deployed().slice(1)];
+  const remove = await placeLiveLease(sharedCluster());
   const child = startIn(root, pod, [...command(), ...words]);
   const [out, err] = await Promise.all([text(stdoutOf(child)), text(stderrOf(child))]);
+  await remove();
   if (child.exitCode === null) await once(child, "exit");
   assert.equal(child.exitCode, 0, out + err);
 });

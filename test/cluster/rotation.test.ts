@@ -1,5 +1,6 @@
 // `rotation` and `inventory` judged by a world with known truth on a real API server: no false "safe", no Pod missed, no wrong
 // row, by the process as users start it. Its time and memory are measured once and reported.
+import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -44,6 +45,7 @@ type Answer = { readonly safe: boolean; readonly items: readonly Item[] };
 let judge: RotationJudge;
 before(async () => {
   judge = await openRotationJudge();
+  await placeLiveLease(judge.cluster, "default");
 });
 after(() => judge.close());
 
@@ -63,6 +65,7 @@ function words(source: string, ...more: readonly string[]): readonly string[] {
     namespace,
     "--kubeconfig",
     cluster.kubeconfig,
+    "--lease-namespace=default",
     `--source-namespaces=${sourceNamespacesOf(world)}`,
     ...more,
   ];
@@ -241,6 +244,8 @@ test("a namespace whose Pods may not be listed makes it 1, and is named with the
     .filter((name) => name !== left);
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
   await grant("read-pods", [pods], others);
+  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] };
+  await grant("read-lease", [leases], ["default"]);
   const denied = await run(safe, "--as", "operator");
   assert.equal(denied.code, 1, denied.stderr);
   assert.match(

@@ -1,5 +1,6 @@
 // `secretcast inventory` and the API server's own managedFields, on the sandbox and on a real API server: what sets the
 // time of a value, and what does not.
+import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
@@ -140,6 +141,7 @@ test("copies have the time at which their data were last written, and no value i
   const times = first.copies.map(({ writtenAt = "" }) => Date.parse(writtenAt));
   assert.equal(Date.parse(first.lastCopyAt ?? ""), Math.max(...times));
   await running.stop();
+  await placeLiveLease(scene.api);
   for (const form of ["json", "csv", "wide", "yaml"]) {
     const { stdout, stderr, code } = await run(scene, "-o", form, "--certificates");
     assert.equal(code, 0, stderr);

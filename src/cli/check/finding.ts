@@ -3,7 +3,7 @@
 export type FindingState = "ok" | "warning" | "missing" | "unknown";
 
 export type CheckFinding = {
-  readonly area: "server" | "right" | "admission" | "others" | "size";
+  readonly area: "server" | "controller" | "right" | "admission" | "others" | "size";
   readonly check: string;
   /** `missing`: the controller cannot work. `unknown`: the check was not possible. */
   readonly state: FindingState;
@@ -25,10 +25,11 @@ export function finding(
   return { ...about, state, says, advice };
 }
 
-/** A right or a version that could not be checked counts as missing. */
-export function isSound(findings: readonly CheckFinding[]): boolean {
-  return findings.every(
-    ({ area, state }) =>
-      state !== "missing" && (state !== "unknown" || (area !== "right" && area !== "server")),
-  );
+/** What the controller needs. In the other areas an unknown answer only informs. */
+const NEEDED: ReadonlySet<CheckFinding["area"]> = new Set(["server", "controller", "right"]);
+
+/** 0: everything needed is there. 1: something needed is unknown. 2: something is missing. 1 wins over 2. */
+export function checkCode(findings: readonly CheckFinding[]): 0 | 1 | 2 {
+  if (findings.some(({ area, state }) => state === "unknown" && NEEDED.has(area))) return 1;
+  return findings.some(({ state }) => state === "missing") ? 2 : 0;
 }

@@ -2,6 +2,7 @@
 // prints a line for each answer with advice. It writes nothing.
 import { connect, serverLine } from "../../inspect/kubectl/connection.ts";
 import {
+  otherwiseCode,
   readKubectlFlags,
   type Args,
   type KubectlFlags,
@@ -12,6 +13,7 @@ import type { Program } from "../../run/program-context.ts";
 import { givenFlags, IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
 import { findController, type Installed } from "../../inspect/cluster/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
+import { checkLeader } from "./check-leader.ts";
 import { checkNames } from "./check-names.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights, type CheckedAccount } from "./check-rights.ts";
@@ -32,7 +34,7 @@ import {
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
 import { isGuessed } from "./guessed-rights.ts";
-import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
+import { checkCode, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "../rights/needed-rights.ts";
 import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
@@ -73,6 +75,14 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
     const findings: readonly CheckFinding[] = [
       versionFinding(server),
       ...clockFindings(clockAheadMs),
+      await checkLeader({
+        client,
+        installed,
+        home,
+        elects: config.leaderElect,
+        nowMs: () => Date.now() - clockAheadMs,
+        signal,
+      }),
       await checkStreaming(client, signal),
       ...(await checkGroups(client, signal)),
       ...(await checkRights({ ...judged, guessed }, needed, signal)),
@@ -104,7 +114,8 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
       summary(findings),
     ])
       program.stderr.write(`${line}\n`);
-    return isSound(findings) ? 0 : 1;
+    const code = checkCode(findings);
+    return code === 2 ? otherwiseCode(flags) : code;
   } finally {
     await Promise.all([client.close(), impersonating?.close()]);
   }

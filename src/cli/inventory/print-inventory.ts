@@ -17,6 +17,7 @@ import {
   type ClusterContext,
 } from "../../inspect/cluster/cluster-context.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
+import { leaderLines } from "../../inspect/cluster/live-leader.ts";
 import { withoutData } from "../../inspect/requests/without-data.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
@@ -55,15 +56,21 @@ export async function printInventory(args: Args, program: Program): Promise<numb
   const flags = readKubectlFlags(args, program.env, ["csv"]);
   const options = optionsOf(args);
   return withClusterContext(flags, planningFlags(args), program, async (context) => {
+    const leader = await context.readLeader();
     const found = await readInventory(context, options);
     print(found, options, context);
     if (found.items.length === 0) program.stderr.write("no source was found\n");
     const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, args));
-    const lines = [...limits, ...readerNotes(found, options), context.where];
+    const lines = [
+      ...leaderLines(leader),
+      ...limits,
+      ...readerNotes(found, options),
+      context.where,
+    ];
     for (const line of lines) program.stderr.write(`${printable(line)}\n`);
     program.stderr.write(`${settingsLine(context.planning)}\n`);
-    if (!found.isComplete) return 1;
-    return limits.length > 0 ? otherwiseCode(flags) : 0;
+    if (!found.isComplete || leader.kind === "unknown") return 1;
+    return limits.length > 0 || leader.kind === "none" ? otherwiseCode(flags) : 0;
   });
 }
 

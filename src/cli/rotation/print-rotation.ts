@@ -26,6 +26,7 @@ import {
 import { kubectlName, objectOfItem, printListing } from "../../inspect/kubectl/listing.ts";
 import { namedObject } from "../../inspect/cluster/named-object.ts";
 import { readUntil, readWait } from "../../inspect/kubectl/waiting.ts";
+import { leaderLines, type LiveLeader } from "../../inspect/cluster/live-leader.ts";
 import type { Program } from "../../run/program-context.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
@@ -67,6 +68,7 @@ type RotationView = {
   readonly missing: readonly string[];
   /** How much else than Pods could not be read. */
   readonly unknown: number;
+  readonly leader: LiveLeader;
   readonly againMs: number;
 };
 
@@ -81,14 +83,19 @@ export async function printRotation(args: Args, program: Program): Promise<numbe
   return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const last = await readUntil(
       () => readView(context, question),
-      ({ revocation, unknown }) => revocation.isSafe && unknown === 0,
+      isSafe,
       waitMs,
       program,
       (found) => printView(found, question, context),
     );
     if (last.unknown > 0 || last.revocation.unreadNamespaces > 0) return 1;
-    return last.revocation.isSafe ? 0 : otherwiseCode(flags);
+    return isSafe(last) ? 0 : otherwiseCode(flags);
   });
+}
+
+/** Without a controller, the next change of the source reaches no copy. */
+function isSafe({ revocation, unknown, leader }: RotationView): boolean {
+  return revocation.isSafe && unknown === 0 && leader.kind === "live";
 }
 
 async function readView(
@@ -99,6 +106,7 @@ async function readView(
   const { client } = connection;
   const { signal } = program;
   const subject = { namespace: connection.namespace, name };
+  const leader = await context.readLeader();
   const observed = new ObservedObjects();
   const read = await readForPlanning(context, {
     fallback: [subject.namespace],
@@ -158,7 +166,8 @@ async function readView(
     source: subject,
     read,
     missing: missingRightLines(podsRead, owners, leftOut),
-    unknown: read.unknown.length + Number(leftOut.isUnread),
+    unknown: read.unknown.length + Number(leftOut.isUnread) + Number(leader.kind === "unknown"),
+    leader,
     againMs: AGAIN_MS,
   };
 }
@@ -194,10 +203,11 @@ function sourceOf(
 }
 
 function printView(
-  { items, revocation, source, read, missing, unknown }: RotationView,
+  view: RotationView,
   { kind, syncPeriodMs }: Question,
   { where, planning, flags, program }: ClusterContext,
 ): void {
+  const { items, revocation, source, read, missing, unknown, leader } = view;
   const isTable = flags.output === "table" || flags.output === "wide";
   if (isTable) for (const line of holderLines(items, flags, program)) program.stdout.write(line);
   printListing<RotationItem>(
@@ -206,8 +216,8 @@ function printView(
       items: flags.output === "table" ? groupedItems(items) : items,
       beside: {
         object: objectOfItem(kind, source),
-        safe: revocation.isSafe && unknown === 0,
-        blockers: blockersOf(revocation, unknown),
+        safe: isSafe(view),
+        blockers: blockersOf(view),
         syncPeriodSeconds: syncPeriodMs / 1000,
         restart: restartCommands(items),
       },
@@ -220,7 +230,8 @@ function printView(
   printUnknown(read, program);
   for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
   for (const line of [
-    answerLine(revocation, unknown === 0),
+    ...leaderLines(leader),
+    answerLine(revocation, { isKnown: unknown === 0, isLed: leader.kind === "live" }),
     OUTSIDE,
     where,
     settingsLine(planning),
@@ -232,8 +243,10 @@ const OUTSIDE =
   "outside the proof: former places that no Pod, mark or controller records, like deleted copies of a former name";
 
 /** Codes that stay when a sentence changes. */
-function blockersOf({ notCurrent, holdingPods, unreadNamespaces }: Revocation, unknown: number) {
+function blockersOf({ revocation, unknown, leader }: RotationView) {
+  const { notCurrent, holdingPods, unreadNamespaces } = revocation;
   return [
+    { code: "NoLeader", count: Number(leader.kind === "none") },
     { code: "NotCurrent", count: notCurrent },
     { code: "PodsHold", count: holdingPods },
     { code: "PodsNotListed", count: unreadNamespaces },

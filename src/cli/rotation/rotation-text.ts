@@ -99,12 +99,12 @@ export function* holderLines(
   yield "\n";
 }
 
-/** `isComplete`: everything could be read. */
+/** `isKnown`: everything could be read. `isLed`: a controller keeps the copies current. */
 export function answerLine(
   { isSafe, places, notCurrent, holdingPods, unreadNamespaces }: Revocation,
-  isComplete: boolean,
+  { isKnown, isLed }: { readonly isKnown: boolean; readonly isLed: boolean },
 ): string {
-  if (isSafe && isComplete)
+  if (isSafe && isKnown && isLed)
     return `safe to revoke: ${plural(places.length, "place has", "places have")} the present value, and no Pod holds an older one`;
   const why = [
     ...(notCurrent > 0
@@ -116,7 +116,8 @@ export function answerLine(
     ...(unreadNamespaces > 0
       ? [`the Pods of ${plural(unreadNamespaces, "namespace are", "namespaces are")} not known`]
       : []),
-    ...(isComplete ? [] : ["not everything could be read"]),
+    ...(isKnown ? [] : ["not everything could be read"]),
+    ...(isLed ? [] : ["no controller is known to keep the copies current"]),
   ];
   return `do not revoke the old value yet: ${why.join(", ")}`;
 }

@@ -27,7 +27,11 @@ const USUAL_PORT = 8081;
 const MOST_PODS = 3;
 const MOST_SHOWN = 10_000;
 const MOST_BYTES = 64 * 1024 * 1024;
+/** The whole page, of all its sources. */
 const PAGE_TIMEOUT_MS = 30_000;
+/** Until the first byte of an answer, of all pods together. */
+const ANSWER_MS = 5000;
+const SAID_AFTER_MS = 3000;
 
 /** `near` limits places to namespaces that contain it in their name. "" matches all. */
 export async function readControllerPage(
@@ -75,7 +79,7 @@ async function readOne(
     const pods = await podsOf(context, controller);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
     const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, near }));
-    return await readFirst(context.connection, places, signal);
+    return await readFirst(context, places);
   } catch (error) {
     if (error instanceof ApiError && error.kind === "forbidden")
       return unreachable(`its pods in ${namespace} may not be listed`);
@@ -134,37 +138,60 @@ type KubeConfig = ClusterContext["connection"]["kubeConfig"];
 type PagePlace = ForwardedPort & { readonly near: string };
 
 // A forwarded port can be open and silent, or stop in the middle of an answer, and no socket detects this.
-// All places together have one time limit.
+// All places together have one time limit for the first byte of an answer, and one for all of it.
 async function readFirst(
-  { kubeConfig, requestTimeoutMs = PAGE_TIMEOUT_MS }: ClusterContext["connection"],
+  { connection, program }: ClusterContext,
   places: readonly PagePlace[],
-  signal: AbortSignal,
 ): Promise<ControllerPage> {
-  const deadline = new Deadline(systemClock, requestTimeoutMs, signal);
+  const { kubeConfig, requestTimeoutMs: limitMs = PAGE_TIMEOUT_MS } = connection;
+  const { signal } = program;
+  const answerMs = Math.min(ANSWER_MS, limitMs);
+  const whole = new Deadline(systemClock, limitMs, signal);
+  const answer = new Deadline(systemClock, answerMs, whole.signal);
+  let asked = "";
+  const notice = systemClock.setTimeout(() => {
+    const silent = `the page of pod ${asked} has not answered for ${SAID_AFTER_MS / 1000}s`;
+    program.stderr.write(`${silent}\n`);
+  }, SAID_AFTER_MS);
+  const onAnswer = (): void => {
+    notice.cancel();
+    answer.stopTimer();
+  };
   try {
     let why = "";
     for (const place of places) {
-      const answer = await readPod(kubeConfig, place, deadline.signal);
+      asked = place.pod;
+      const read = await readPod(kubeConfig, place, { signal: answer.signal, onAnswer });
       signal.throwIfAborted();
-      if (answer.kind === "read") return answer;
-      why ||= deadline.expired
-        ? `pod ${place.pod}: its page was not read within ${requestTimeoutMs / 1000}s`
-        : answer.why;
-      if (deadline.over) break;
+      if (read.kind === "read") return read;
+      const pod = `pod ${place.pod}: its page`;
+      if (answer.expired) why ||= `${pod} did not answer within ${answerMs / 1000}s`;
+      else if (whole.expired) why ||= `${pod} was not read within ${limitMs / 1000}s`;
+      else why ||= read.why;
+      if (answer.over) break;
     }
     return unreachable(why);
   } finally {
-    deadline.release();
+    notice.cancel();
+    answer.release();
+    whole.release();
   }
 }
+
+type Asking = {
+  readonly signal: AbortSignal;
+  /** The first byte of an answer has arrived. */
+  readonly onAnswer: () => void;
+};
 
 async function readPod(
   kubeConfig: KubeConfig,
   at: PagePlace,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<ControllerPage> {
   try {
-    const status = readJson(await abandonable(forwarded(kubeConfig, at, signal), signal));
+    const text = await abandonable(forwarded(kubeConfig, at, asking), asking.signal);
+    const status = readJson(text);
     if (!status)
       return unreachable(`pod ${at.pod} does not serve a status that this version reads`);
     if (!status.totals) return unreachable(`pod ${at.pod} has no plan yet, or is a stand-by`);
@@ -175,20 +202,16 @@ async function readPod(
   }
 }
 
-async function forwarded(
-  kubeConfig: KubeConfig,
-  at: PagePlace,
-  signal: AbortSignal,
-): Promise<string> {
-  const stream = await forwardPort(kubeConfig, at, { clock: systemClock, signal });
+async function forwarded(kubeConfig: KubeConfig, at: PagePlace, asking: Asking): Promise<string> {
+  const stream = await forwardPort(kubeConfig, at, { clock: systemClock, signal: asking.signal });
   try {
-    return await pageOver(stream, at.near, signal);
+    return await pageOver(stream, at.near, asking);
   } finally {
     stream.destroy();
   }
 }
 
-function pageOver(stream: Duplex, near: string, signal: AbortSignal): Promise<string> {
+function pageOver(stream: Duplex, near: string, { signal, onAnswer }: Asking): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(why));
     const asked = request({
@@ -201,6 +224,7 @@ function pageOver(stream: Duplex, near: string, signal: AbortSignal): Promise<st
     });
     asked.on("error", () => fail("its page was not answered"));
     asked.on("response", (answer) => {
+      onAnswer();
       const chunks: Buffer[] = [];
       let bytes = 0;
       if (answer.statusCode !== 200) fail(`its page answered ${answer.statusCode ?? 0}`);

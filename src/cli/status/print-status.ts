@@ -15,6 +15,7 @@ import { linesOfFirstScreen } from "../../inspect/kubectl/first-screen.ts";
 import { painter, tableLines } from "../../inspect/kubectl/table.ts";
 import { readUntil, readWait } from "../../inspect/kubectl/waiting.ts";
 import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
+import { leaderLines, type LiveLeader } from "../../inspect/cluster/live-leader.ts";
 import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
@@ -41,6 +42,7 @@ type StatusView = {
   readonly allCurrent: boolean;
   /** Something could not be read. */
   readonly unknown: boolean;
+  readonly leader: LiveLeader;
   /** The origin of the status and the settings used. */
   readonly lines: readonly string[];
   /** Time until the next read is useful. */
@@ -93,8 +95,13 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
     const { version, leader } = page.status;
     return {
       items: failing ? all.filter(isFailing) : all,
-      allCurrent: all.every(isCurrent) && (namespace !== undefined || isWholeCurrent(page.status)),
+      allCurrent:
+        all.every(isCurrent) &&
+        page.status.outdated === undefined &&
+        (namespace !== undefined || isWholeCurrent(page.status)),
       unknown: false,
+      // A stand-by has no plan. So the page is the leader's.
+      leader: { kind: "live", says: page.pod },
       lines: [
         context.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,
@@ -105,6 +112,7 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
       againMs: PAGE_AGAIN_MS,
     };
   }
+  const leader = await context.readLeader();
   const read = await readForPlanning(context);
   const { plan } = await dryPlanOf({ ...read, settings: context.planning.settings });
   const { builder, clusterStates } = read;
@@ -113,8 +121,9 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
   const all = listed.map((item) => withoutUnread(item, read.rights));
   return {
     items: failing ? all.filter(isFailing) : all,
-    allCurrent: all.every(isCurrent),
-    unknown: !printUnknown(read, program),
+    allCurrent: all.every(isCurrent) && leader.kind === "live",
+    unknown: !printUnknown(read, program) || leader.kind === "unknown",
+    leader,
     lines: [
       context.where,
       `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
@@ -172,9 +181,15 @@ function outdated(status: Status): readonly string[] {
 
 function printView(view: StatusView, flags: KubectlFlags, program: Program): void {
   show(view.items, flags, program);
-  const current = view.allCurrent ? "all current" : "not all is current";
-  const known = view.unknown ? `${current}, of what is known` : current;
-  for (const line of [known, ...view.lines]) program.stderr.write(`${line}\n`);
+  for (const line of [...currentLines(view), ...view.lines]) program.stderr.write(`${line}\n`);
+}
+
+function currentLines({ allCurrent, items, unknown, leader }: StatusView): readonly string[] {
+  const isLed = leader.kind === "live";
+  const equal = isLed ? "all current" : "every copy equals its source";
+  const current = (isLed ? allCurrent : items.every(isCurrent)) ? equal : "not all is current";
+  const known = unknown ? `${current}, of what is known` : current;
+  return isLed ? [known] : [...leaderLines(leader), known];
 }
 
 /**

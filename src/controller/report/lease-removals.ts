@@ -14,7 +14,7 @@ const MOST_SOURCES = 3;
 type Unsent = {
   readonly sources: Set<string>;
   readonly namespaces: Set<string>;
-  /** Of the first. */
+  /** The first one. */
   readonly reason: string;
 };
 

@@ -8,6 +8,7 @@ import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
+import { readLiveLeader, type LiveLeader } from "./live-leader.ts";
 import {
   controllerHome,
   readPlanningSettings,
@@ -25,6 +26,8 @@ export type ClusterContext = {
   readonly program: Program;
   /** The time by the API server's clock, in milliseconds since the epoch. */
   readonly nowMs: () => number;
+  /** Whether a controller keeps the cluster current now. */
+  readonly readLeader: () => Promise<LiveLeader>;
 };
 
 /** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
@@ -46,7 +49,25 @@ export async function withClusterContext<T>(
     const installed = await findController(connection.client, home, program.signal);
     const planning = readPlanningSettings(own, program, installed);
     const where = serverLine(connection);
-    return await work({ connection, where, installed, planning, flags, program, nowMs });
+    const { client } = connection;
+    const readLeader = (): Promise<LiveLeader> =>
+      readLiveLeader({
+        client,
+        installed,
+        home: home.lease,
+        nowMs,
+        signal: program.signal,
+      });
+    return await work({
+      connection,
+      where,
+      installed,
+      planning,
+      flags,
+      program,
+      nowMs,
+      readLeader,
+    });
   } finally {
     await connection.client.close();
   }

@@ -26,6 +26,7 @@ export type InstalledController = {
   readonly flags: FlagValues;
   /** Flags whose values only the pod knows. */
   readonly unread: readonly string[];
+  readonly readyReplicas: number;
 };
 
 export type Installed =
@@ -138,6 +139,7 @@ function controllerOf(deployment: AnswerFields): InstalledController | undefined
   const container = containers.find((each) => each["name"] === "secretcast") ?? containers[0];
   if (typeof namespace !== "string" || typeof name !== "string" || !container) return undefined;
   const account = spec["serviceAccountName"];
+  const { readyReplicas } = fieldsIn(deployment["status"]);
   const words = texts(container["args"]);
   const byEnvironment = environmentFlags(container);
   return {
@@ -146,6 +148,7 @@ function controllerOf(deployment: AnswerFields): InstalledController | undefined
     account: `system:serviceaccount:${namespace}:${typeof account === "string" ? account : "default"}`,
     flags: { ...byEnvironment.flags, ...flagsOf(words) },
     unread: byEnvironment.unread,
+    readyReplicas: typeof readyReplicas === "number" ? readyReplicas : 0,
   };
 }
 

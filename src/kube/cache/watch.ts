@@ -22,7 +22,7 @@ export type WatchOptions = {
   readonly scope: ListScope;
   readonly query: Readonly<Record<string, string | boolean>>;
   readonly signal: AbortSignal;
-  /** Of the watches of this scope. */
+  /** The watches of this scope. */
   readonly silence: Silence;
   readonly onOpen?: (() => void) | undefined;
   /** The server was heard from: this many bytes of the stream arrived. */

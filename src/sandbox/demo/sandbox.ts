@@ -75,7 +75,7 @@ function configOf(kubeconfig: string, flags: FlagValues): Config {
     ...QUICK,
     ...flags,
     kubeconfig,
-    "leader-elect": false,
+    "leader-elect": true,
   };
   return readConfig(args, { env: {}, clusterNamespace: undefined, terminal: false });
 }

@@ -1,8 +1,9 @@
-// `secretcast check`: a line for each thing, exit code 0 where all is there, 1 where something is not.
+// `secretcast check`: a line for each thing; exit code 0 where all is there, 1 where something is unknown, 2 where
+// something is missing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forbidden } from "../../support/cli/checked-server.ts";
-import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
+import { liveLease, sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
 test("a cluster that has all: a table, the settings on stderr, exit code 0", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
@@ -21,14 +22,14 @@ test("a cluster that has all: a table, the settings on stderr, exit code 0", asy
   assert.ok(written.every(({ path }) => path.endsWith("/selfsubjectaccessreviews")));
 });
 
-test("a right that is missing: what to apply, and exit code 1", async (t) => {
+test("a right that is missing: what to apply, and exit code 2", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) =>
     path.endsWith("selfsubjectaccessreviews")
       ? { status: 201, body: { status: { allowed: false } } }
       : undefined;
   const { code, stdout } = await run(["check", "--namespaces", "team-a", "--no-leader-elect"]);
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   assert.match(
     stdout,
     /^missing +patch secrets in team-a +no right to it: .+kubectl apply -n team-a -k manifests\/namespace-rights$/m,
@@ -54,7 +55,7 @@ test("json is a CheckList, and -o name the checks alone", async (t) => {
   assert.match((await run(["check", "-o", "name"])).stdout, /^server version\n/);
 });
 
-test("what may not be seen is said, and what matters less does not fail the check", async (t) => {
+test("what may not be seen is unknown, and changes the exit code only where the controller needs it", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) => {
     const hidden = path.endsWith("/pods") || path.endsWith("policies");
@@ -99,6 +100,7 @@ const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 test("with an installed controller the rights are its account's, by its own flags, and yours stand beside them (E3)", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
+  sandbox.load([{ kind: "Namespace", metadata: { name: "platform" } }, liveLease("platform")]);
   const args = ["run", "--namespaces=team-a", "--config-maps", "--source-namespaces=platform"];
   const spec = { serviceAccountName: "copier", containers: [{ name: "secretcast", args }] };
   const metadata = { namespace: "platform", name: "secretcast" };
@@ -164,4 +166,21 @@ test("without the guardrail, rights by name leave one way to other Secrets, and 
     /^warning +guardrail +not installed: .*create a Secret of the type kubernetes\.io\/service-account-token with a listed name.*components\/guardrail/m,
   );
   assert.doesNotMatch((await run(["check"])).stdout, /^warning/m);
+});
+
+test("without a live Lease a line says since when, with what to do, and exit code 2", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t, undefined, { leads: false });
+  const none = await run(["check"]);
+  assert.equal(none.code, 2, none.stderr);
+  assert.match(
+    none.stdout,
+    /^missing +a replica leads +no replica leads: there is no Lease secretcast\/secretcast +start the controller, or see why/m,
+  );
+  sandbox.load([{ ...liveLease(), spec: { renewTime: "2026-11-20T08:25:28.000000Z" } }]);
+  const { code, stdout } = await run(["check", "--exit-code=false"]);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /no replica leads since 2026-11-20T08:25:28Z: the last one released the Lease/,
+  );
 });

@@ -12,6 +12,7 @@ import {
   PODS,
   type Front,
 } from "../../support/scenes/installed-front.ts";
+import { liveLease, sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene, type Scene } from "../../support/scenes/scene.ts";
 import { eventually } from "../../support/time/eventually.ts";
@@ -223,4 +224,48 @@ test("flags of status that contradict each other are one line", async () => {
     assert.match(stderr, line);
     assert.match(stderr, /^secretcast: [^\n]+\n$/);
   }
+});
+
+test("a page that does not answer is said after 3 s, and the status is planned after 5 s", async (t) => {
+  const { made, status } = await opened(t);
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  made.page = (server.address() as AddressInfo).port;
+  const { code, stderr } = await status();
+  assert.equal(code, 2);
+  assert.match(stderr, new RegExp(`^the page of pod ${POD} has not answered for 3s\n`));
+  assert.match(stderr, new RegExp(`at hand: pod ${POD}: its page did not answer within 5s$`, "m"));
+});
+
+test("without a live Lease the first line says since when, and the exit code is 2", async (t) => {
+  const { run, sandbox } = await sandboxCluster(
+    t,
+    [
+      { kind: "Namespace", metadata: { name: "secretcast" } },
+      { kind: "Secret", metadata: { namespace: "secretcast", name: "plain" } },
+    ],
+    { leads: false },
+  );
+  const none = await run(["status"]);
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /^no replica leads: there is no Lease secretcast\/secretcast; start/);
+  sandbox.load([
+    {
+      ...liveLease(),
+      spec: { holderIdentity: "old_1", renewTime: "2026-11-20T08:25:28.000000Z" },
+    },
+  ]);
+  const stale = await run(["status"]);
+  assert.equal(stale.code, 2);
+  const since = /^no replica leads since 2026-11-20T08:25:28Z: old_1 no longer renews the Lease/;
+  assert.match(stale.stderr, since);
+  assert.doesNotMatch(stale.stderr, /all current/);
 });

@@ -128,7 +128,7 @@ test("a list that may not be read is named, what is known is printed, and the ex
   assert.match(nothing.stderr, /^nothing to do, of what is known$/m);
   assert.equal(nothing.code, 1);
   const status = await commandLine(["status", "--kubeconfig", scene.kubeconfig]);
-  assert.match(status.stderr, /^all current, of what is known$/m);
+  assert.match(status.stderr, /^every copy equals its source, of what is known$/m);
   assert.equal(status.code, 1);
   const listed = await plan("--namespaces", team);
   assert.match(listed.stderr, /namespace \S+team-a cannot be read \(403 Forbidden\)/);

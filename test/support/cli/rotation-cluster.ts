@@ -9,6 +9,7 @@ import type { TestContext } from "node:test";
 import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
 import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
 import { openHttp, type Http } from "../api-server/http.ts";
+import { withLeader } from "./sandbox-cluster.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 
 const OLD_VALUE = "hunter2";
@@ -79,7 +80,7 @@ export async function rotationCluster(
   ],
 ): Promise<RotationCluster> {
   const sandbox = await startSandbox({ shallowKinds: true });
-  sandbox.load(objects);
+  sandbox.load(withLeader(objects));
   const folder = mkdtempSync(join(tmpdir(), "secretcast-rotation-"));
   const kubeconfig = join(folder, "config");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
@@ -107,7 +108,7 @@ export async function rotationCluster(
     copy: async (...flags) => {
       const ports = ["--http-address=127.0.0.1:0", "--status-address=127.0.0.1:0"];
       const own = ["--kubeconfig", kubeconfig, "--delete-grace=0", "--log-level=error", ...ports];
-      const { stderr } = await run(["run", "--once", ...own, ...flags]);
+      const { stderr } = await run(["run", "--once", "--lease-name=once", ...own, ...flags]);
       assert.doesNotMatch(stderr, /^secretcast: /m);
     },
     create,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
 import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import { isRecord } from "../../../src/kube/json.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 
 export type SandboxCluster = {
@@ -36,12 +37,35 @@ const EXAMPLE: readonly JsonObject[] = [
   secret("team-b/registry"),
 ];
 
+/** That a replica has just renewed, and that lasts longer than any test. */
+export function liveLease(namespace = "secretcast"): JsonObject {
+  const renewTime = new Date().toISOString().replace("Z", "000Z");
+  const spec = { holderIdentity: "replica_1", leaseDurationSeconds: 3600, renewTime };
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace, name: "secretcast" },
+    spec,
+  };
+}
+
+/** With a live Lease where the controller's namespace is among the objects. */
+export function withLeader(objects: readonly JsonObject[]): readonly JsonObject[] {
+  return objects.some(isHome) ? [...objects, liveLease()] : objects;
+}
+
+function isHome({ kind, metadata }: JsonObject): boolean {
+  return kind === "Namespace" && isRecord(metadata) && metadata["name"] === "secretcast";
+}
+
+/** With a controller that leads where its namespace is among the objects, unless `leads` is false. */
 export async function sandboxCluster(
   t: TestContext,
   objects: readonly JsonObject[] = EXAMPLE,
+  { leads = true } = {},
 ): Promise<SandboxCluster> {
   const sandbox = await startSandbox();
-  sandbox.load(objects);
+  sandbox.load(leads ? withLeader(objects) : objects);
   const folder = mkdtempSync(join(tmpdir(), "secretcast-commands-"));
   const kubeconfig = join(folder, "config");
   writeFileSync(kubeconfig, sandbox.kubeconfig());

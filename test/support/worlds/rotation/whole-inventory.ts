@@ -28,7 +28,14 @@ export async function assertWholeInventory({ cluster, world }: RotationJudge): P
     `--kubeconfig=${cluster.kubeconfig}`,
     `--source-namespaces=${sourceNamespacesOf(world)}`,
   ];
-  const said = await commandLine(["inventory", ...flags, "--readers", "-o", "json"]);
+  const said = await commandLine([
+    "inventory",
+    ...flags,
+    "--lease-namespace=default",
+    "--readers",
+    "-o",
+    "json",
+  ]);
   assert.equal(said.code, 0, said.stderr);
   const { items }: { readonly items: readonly Item[] } = JSON.parse(said.stdout);
   assert.deepEqual(

@@ -1,0 +1,159 @@
+// Whether a controller keeps the cluster current at this moment. A replica proves it by its Lease. Without leader
+// election, a ready pod of the Deployment does.
+// Promises: what cannot be read is `unknown` and never `live`. It takes at most LOOK_MS longer than its requests.
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { LEASES } from "../../kube/rest/resource.ts";
+import { sleep, systemClock, type Clock } from "../../kube/time/clock.ts";
+import { stringOf } from "../../controller/model/unstructured.ts";
+import { printable } from "../../text/printable.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { apiSeconds, apiTime } from "../requests/api-time.ts";
+import { fieldsIn } from "../requests/fields.ts";
+import { getObject } from "../requests/get.ts";
+import { orRefusal } from "../requests/refusal.ts";
+import { APP_LABEL, type Installed, type InstalledController } from "./installed-controller.ts";
+
+export type LiveLeader = {
+  readonly kind: "live" | "none" | "unknown";
+  /** What was found, for a user. It may contain names that others chose. */
+  readonly says: string;
+  readonly advice?: string | undefined;
+};
+
+/** For the terminal. Empty where a controller is live. */
+export function leaderLines({ kind, says, advice }: LiveLeader): readonly string[] {
+  if (kind === "live") return [];
+  return [printable(advice === undefined ? says : `${says}; ${advice}`)];
+}
+
+export type LeaderQuestion = {
+  readonly client: ApiClient;
+  readonly installed: Installed;
+  /** Namespace of the Lease where no Deployment says it. */
+  readonly home: string;
+  /** Whether the replicas elect a leader. Undefined: as the Deployment says. */
+  readonly elects?: boolean;
+  readonly clock?: Clock;
+  /** By the API server's clock, in milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * A Lease whose times look old is watched for so long, because they come from the holder's clock. A leader renews it
+ * every two seconds.
+ */
+const LOOK_MS = 5000;
+const LOOK_EVERY_MS = 1000;
+/** The duration of a Lease that names none. */
+const USUAL_S = 15;
+const USUAL_NAME = "secretcast";
+
+export async function readLiveLeader(question: LeaderQuestion): Promise<LiveLeader> {
+  const { installed, home, elects } = question;
+  const controller = installed.kind === "found" ? installed.controller : undefined;
+  if (!(elects ?? !isOff(controller?.flags["leader-elect"]))) return byReadyPods(controller);
+  const place = {
+    namespace: String(controller?.flags["lease-namespace"] ?? controller?.namespace ?? home),
+    name: String(controller?.flags["lease-name"] ?? USUAL_NAME),
+  };
+  const lease = await orRefusal(readLease(question, place));
+  const isKnown = installed.kind === "none" || controller?.unread.length === 0;
+  return lease instanceof ApiError
+    ? withoutLease(lease, place, isKnown)
+    : byLease(question, place, lease);
+}
+
+function isOff(value: unknown): boolean {
+  return value === false || value === "false";
+}
+
+function byReadyPods(controller: InstalledController | undefined): LiveLeader {
+  if (!controller) return { kind: "none", says: "no controller is installed" };
+  const { namespace, name, readyReplicas } = controller;
+  const which = `Deployment ${namespace}/${name}`;
+  if (readyReplicas > 0) return { kind: "live", says: `${which} has a ready pod` };
+  return {
+    kind: "none",
+    says: `no controller runs: ${which} has no ready pod`,
+    advice: lookAtPods(namespace),
+  };
+}
+
+/** `isKnown`: the Deployment says which Lease it is, or there is no Deployment. */
+function withoutLease({ kind }: ApiError, place: Ref, isKnown: boolean): LiveLeader {
+  const unknown = "whether a replica leads is not known";
+  const { namespace, name } = place;
+  if (kind === "forbidden")
+    return {
+      kind: "unknown",
+      says: `${unknown}: you may not get lease ${name} in ${namespace}`,
+    };
+  const absent = `there is no Lease ${refText(place)}`;
+  if (!isKnown)
+    return { kind: "unknown", says: `${unknown}: ${absent}`, advice: "pass --lease-namespace" };
+  return { kind: "none", says: `no replica leads: ${absent}`, advice: lookAtPods(namespace) };
+}
+
+async function byLease(
+  question: LeaderQuestion,
+  place: Ref,
+  first: SeenLease,
+): Promise<LiveLeader> {
+  const which = `Lease ${refText(place)}`;
+  const { holder, renewed, lasts } = first;
+  const since = renewed === undefined ? "" : ` since ${apiTime(renewed)}`;
+  const none = (why: string): LiveLeader => ({
+    kind: "none",
+    says: `no replica leads${since}: ${why}`,
+    advice: lookAtPods(place.namespace),
+  });
+  if (holder === "") return none(`the last one released the ${which}`);
+  const ageMs = Math.abs(question.nowMs() - (renewed ?? 0) * 1000);
+  const isLive = ageMs <= lasts * 1000 || (await isRenewed(question, place, first));
+  return isLive
+    ? { kind: "live", says: `${holder} leads, by the ${which}` }
+    : none(`${holder} no longer renews the ${which}`);
+}
+
+async function isRenewed(
+  question: LeaderQuestion,
+  place: Ref,
+  { version }: SeenLease,
+): Promise<boolean> {
+  const { clock = systemClock, signal } = question;
+  const deadline = clock.monotonic() + LOOK_MS;
+  while (clock.monotonic() < deadline) {
+    await sleep(clock, LOOK_EVERY_MS, signal);
+    signal.throwIfAborted();
+    const next = await orRefusal(readLease(question, place));
+    if (next instanceof ApiError) return false;
+    if (next.version !== version) return next.holder !== "";
+  }
+  return false;
+}
+
+type SeenLease = {
+  readonly holder: string;
+  /** Seconds since the epoch, by the holder's clock. */
+  readonly renewed: number | undefined;
+  readonly lasts: number;
+  readonly version: string;
+};
+
+async function readLease({ client, signal }: LeaderQuestion, place: Ref): Promise<SeenLease> {
+  const lease = fieldsIn(await getObject(client, LEASES, place, signal, { what: "get the lease" }));
+  const spec = fieldsIn(lease["spec"]);
+  const lasts = spec["leaseDurationSeconds"];
+  return {
+    holder: stringOf(spec["holderIdentity"]),
+    renewed: apiSeconds(spec["renewTime"]),
+    lasts: typeof lasts === "number" && lasts > 0 ? lasts : USUAL_S,
+    version: stringOf(fieldsIn(lease["metadata"])["resourceVersion"]),
+  };
+}
+
+function lookAtPods(namespace: string): string {
+  return `start the controller, or see why its pods are not ready: kubectl get pods -n ${namespace} -l ${APP_LABEL}`;
+}
