@@ -71,7 +71,7 @@ const SMALLEST = 1024;
 
 /**
  * The approximate length of the bodies of an action's requests, used only to bound the bytes in flight. Large
- * answers are decoded two at a time (kube/rest/large-answers.ts), so the answer of a write is not counted.
+ * answers are decoded one or two at a time (kube/rest/large-answers.ts), so the answer of a write is not counted.
  */
 export function bytesOf(action: Action): number {
   switch (action.kind) {

@@ -64,7 +64,7 @@ export function roundTrip(
         chunks.push(chunk);
         // A refusal takes no slot. Its request may be sent again and must not hold a slot while it waits.
         if (!slot || !success || length <= LARGE_ANSWER_BYTES) return;
-        if (!slot.take(() => controller.resume())) controller.pause();
+        if (!slot.take(() => controller.resume(), length)) controller.pause();
       },
       onResponseEnd() {
         const [only, ...more] = chunks;
