@@ -3,7 +3,7 @@
 export type FindingState = "ok" | "warning" | "missing" | "unknown";
 
 export type CheckFinding = {
-  readonly area: "server" | "controller" | "right" | "admission" | "others" | "size";
+  readonly area: "server" | "controller" | "right" | "admission" | "copies" | "others" | "size";
   readonly check: string;
   /** `missing`: the controller cannot work. `unknown`: the check was not possible. */
   readonly state: FindingState;

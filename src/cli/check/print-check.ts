@@ -15,6 +15,7 @@ import { findController, type Installed } from "../../inspect/cluster/installed-
 import { checkAdmission } from "./check-admission.ts";
 import { checkLeader } from "./check-leader.ts";
 import { checkNames } from "./check-names.ts";
+import { checkNotRead } from "./check-not-read.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights, type CheckedAccount } from "./check-rights.ts";
 import {
@@ -90,6 +91,7 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
         ? []
         : await checkWidth(judged.rightsOf, needed, signal)),
       ...(await checkNames(client, checked, program)),
+      ...(await checkNotRead({ client, settings: checked.settings, kinds: config.kinds, signal })),
       ...(await checkAdmission(client, version, signal, {
         onlyNames: config.onlyNames,
         account: usual,

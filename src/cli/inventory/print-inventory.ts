@@ -57,20 +57,24 @@ export async function printInventory(args: Args, program: Program): Promise<numb
   const options = optionsOf(args);
   return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const leader = await context.readLeader();
+    const notRead = await context.readNotRead();
     const found = await readInventory(context, options);
     print(found, options, context);
     if (found.items.length === 0) program.stderr.write("no source was found\n");
     const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, args));
     const lines = [
       ...leaderLines(leader),
+      ...notRead.lines,
+      ...notRead.unknown,
       ...limits,
       ...readerNotes(found, options),
       context.where,
     ];
     for (const line of lines) program.stderr.write(`${printable(line)}\n`);
     program.stderr.write(`${settingsLine(context.planning)}\n`);
-    if (!found.isComplete || leader.kind === "unknown") return 1;
-    return limits.length > 0 || leader.kind === "none" ? otherwiseCode(flags) : 0;
+    if (!found.isComplete || leader.kind === "unknown" || notRead.unknown.length > 0) return 1;
+    const isFine = limits.length === 0 && leader.kind === "live" && !notRead.isMissing;
+    return isFine ? 0 : otherwiseCode(flags);
   });
 }
 

@@ -29,6 +29,7 @@ import {
   settingsLine,
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
+import type { NamesNotRead } from "../../inspect/cluster/names-not-read.ts";
 import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { readFiles, type FileCluster } from "../../inspect/cluster/read-files.ts";
@@ -53,8 +54,9 @@ export async function printPlan(args: Args, program: Program): Promise<number> {
     if (args["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
     return withClusterContext(flags, planningFlags(args), program, async (context) => {
       const read = await readForPlanning(context, { withShapes: true });
+      const notRead = await context.readNotRead();
       const { planning, where } = context;
-      return printPlanOf({ ...read, planning, where }, flags, expected, program);
+      return printPlanOf({ ...read, planning, where, notRead }, flags, expected, program);
     });
   }
   return planFiles(args, flags, files, expected, program);
@@ -155,6 +157,7 @@ function printFiles(
 }
 
 type Planned = ReadCluster & {
+  readonly notRead?: NamesNotRead;
   readonly planning: PlanningSettings;
   /** A line that names the cluster. Undefined for files. */
   readonly where: string | undefined;
@@ -166,7 +169,7 @@ async function printPlanOf(
   expected: readonly ExpectedItem[] | undefined,
   program: Program,
 ): Promise<number> {
-  const { planning, where } = read;
+  const { planning, where, notRead } = read;
   const dryPlan = await dryPlanOf({ ...read, settings: planning.settings });
   const { namespace, selector } = flags;
   const nowMs = Date.now();
@@ -188,14 +191,16 @@ async function printPlanOf(
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, dryPlan.plan) : undefined,
     waitingLine(items, nowMs),
+    ...(notRead?.lines ?? []),
+    ...(notRead?.unknown ?? []),
     ...withoutEffect(effectlessOf(dryPlan.plan, namespace)),
     where,
     settingsLine(planning),
   ];
   for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
   // Unknown objects may be changes, so neither 0 nor 2 would be correct.
-  if (!printUnknown(read, program)) return 1;
-  return different ? otherwiseCode(flags) : 0;
+  if (!printUnknown(read, program) || (notRead?.unknown.length ?? 0) > 0) return 1;
+  return different || notRead?.isMissing === true ? otherwiseCode(flags) : 0;
 }
 
 function printDifferences(

@@ -86,6 +86,7 @@ function modeOf(args: Args): Mode {
 async function readOnce(context: ClusterContext, { failing }: Mode): Promise<StatusView> {
   const { program } = context;
   const { namespace, selector } = context.flags;
+  const notRead = await context.readNotRead();
   const page =
     selector === undefined
       ? await readControllerPage(context, namespace ?? "")
@@ -98,18 +99,22 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
       allCurrent:
         all.every(isCurrent) &&
         page.status.outdated === undefined &&
+        !notRead.isMissing &&
         (namespace !== undefined || isWholeCurrent(page.status)),
-      unknown: false,
+      unknown: notRead.unknown.length > 0,
       // A stand-by has no plan. So the page is the leader's.
       leader: { kind: "live", says: page.pod },
       lines: [
         context.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,
+        ...notRead.lines,
+        ...notRead.unknown,
         ...unlisted(page.status),
         ...withoutEffect(page.status),
         ...outdated(page.status),
       ],
-      againMs: PAGE_AGAIN_MS,
+      // Under --only-names, each read lists the metadata of the whole cluster.
+      againMs: context.planning.settings.onlyNames ? PLAN_AGAIN_MS : PAGE_AGAIN_MS,
     };
   }
   const leader = await context.readLeader();
@@ -121,12 +126,15 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
   const all = listed.map((item) => withoutUnread(item, read.rights));
   return {
     items: failing ? all.filter(isFailing) : all,
-    allCurrent: all.every(isCurrent) && leader.kind === "live",
-    unknown: !printUnknown(read, program) || leader.kind === "unknown",
+    allCurrent: all.every(isCurrent) && leader.kind === "live" && !notRead.isMissing,
+    unknown:
+      !printUnknown(read, program) || leader.kind === "unknown" || notRead.unknown.length > 0,
     leader,
     lines: [
       context.where,
       `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
+      ...notRead.lines,
+      ...notRead.unknown,
       ...withoutEffect(effectlessOf(plan, namespace)),
       settingsLine(context.planning),
     ],

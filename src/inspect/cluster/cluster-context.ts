@@ -8,6 +8,7 @@ import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
+import { readNamesNotRead, type NamesNotRead } from "./names-not-read.ts";
 import { readLiveLeader, type LiveLeader } from "./live-leader.ts";
 import {
   controllerHome,
@@ -28,6 +29,8 @@ export type ClusterContext = {
   readonly nowMs: () => number;
   /** Whether a controller keeps the cluster current now. */
   readonly readLeader: () => Promise<LiveLeader>;
+  /** What --only-names leaves out, in the namespace of -n or everywhere. */
+  readonly readNotRead: () => Promise<NamesNotRead>;
 };
 
 /** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
@@ -58,16 +61,13 @@ export async function withClusterContext<T>(
         nowMs,
         signal: program.signal,
       });
-    return await work({
-      connection,
-      where,
-      installed,
-      planning,
-      flags,
-      program,
-      nowMs,
-      readLeader,
-    });
+    const { settings, config } = planning;
+    const { namespace } = flags;
+    const { signal } = program;
+    const readNotRead = (): Promise<NamesNotRead> =>
+      readNamesNotRead({ client, settings, kinds: config.kinds, namespace, signal });
+    const found = { connection, where, installed, planning, flags, program };
+    return await work({ ...found, nowMs, readLeader, readNotRead });
   } finally {
     await connection.client.close();
   }

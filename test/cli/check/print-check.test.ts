@@ -159,7 +159,7 @@ test("without the guardrail, rights by name leave one way to other Secrets, and 
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) =>
     path.endsWith("policies") ? { status: 200, body: { items: [] } } : undefined;
-  const byName = await run(["check", "--only-names", "registry"]);
+  const byName = await run(["check", "--only-names", "registry,typo"]);
   assert.equal(byName.code, 0, byName.stdout);
   assert.match(
     byName.stdout,

@@ -1,0 +1,106 @@
+// Under --only-names, what has another name is left out by the controller. No command may call it current.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../src/sandbox/storage/object.ts";
+import { sandboxCluster } from "../support/cli/sandbox-cluster.ts";
+
+const UID = "5f1e6a2c-0000-4000-8000-000000000001";
+
+function namespace(name: string): JsonObject {
+  return { kind: "Namespace", metadata: { name } };
+}
+
+function secret(place: string, annotations: Readonly<Record<string, string>> = {}): JsonObject {
+  const [home = "", name = ""] = place.split("/");
+  const metadata = { namespace: home, name, annotations };
+  return { kind: "Secret", metadata, data: { password: "aHVudGVyMg==" } };
+}
+
+function copy(place: string, source: string): JsonObject {
+  const [home = "", name = ""] = place.split("/");
+  const metadata = {
+    namespace: home,
+    name,
+    labels: { "app.kubernetes.io/managed-by": "secretcast" },
+    annotations: {
+      "secretcast.io/source": source,
+      "secretcast.io/source-uid": UID,
+      "secretcast.io/source-version": "1",
+      "secretcast.io/placed-at": place,
+    },
+  };
+  return { kind: "Secret", metadata, data: { password: "aHVudGVyMg==" } };
+}
+
+const NAMESPACES = ["secretcast", "team-a", "team-b", "other"].map(namespace);
+const COMMANDS = [["status"], ["plan"], ["inventory"], ["check"]];
+const ONLY = "--only-names=registry,ca";
+
+test("copies and a source of names that are not read are counted, with the value to add and exit code 2", async (t) => {
+  const { run } = await sandboxCluster(t, [
+    ...NAMESPACES,
+    secret("secretcast/db", { "secretcast.io/to": "team-*" }),
+    copy("team-a/db", "secretcast/db"),
+    copy("team-b/db", "secretcast/db"),
+    secret("team-b/mine", { "secretcast.io/from": "secretcast/db" }),
+  ]);
+  for (const words of COMMANDS) {
+    const { code, stdout, stderr } = await run([...words, ONLY]);
+    const said = stdout + stderr;
+    assert.equal(code, 2, said);
+    assert.match(said, /2 copies of names that are not read: db; 1 source of .*: db;/);
+    assert.match(said, /1 pulling object of names that are not read: mine/);
+    assert.match(said, /--only-names registry,ca,db,mine lets them take part/);
+    assert.doesNotMatch(said, /all current|hunter2|aHVudGVyMg/);
+  }
+  for (const words of COMMANDS)
+    assert.equal((await run([...words, ONLY, "--exit-code=false"])).code, 0);
+  assert.equal((await run(["status", ONLY, "-n", "other"])).code, 0);
+  assert.equal((await run(["status", ONLY, "-n", "team-b"])).code, 2);
+});
+
+test("copies that a tenant forges in one namespace are printed and change no exit code", async (t) => {
+  const { run } = await sandboxCluster(t, [
+    ...NAMESPACES,
+    copy("team-a/forged", "secretcast/nothing"),
+  ]);
+  for (const words of COMMANDS) {
+    const { code, stdout, stderr } = await run([...words, ONLY]);
+    assert.equal(code, 0, stdout + stderr);
+    const line = /not read, in team-a alone and without a source: 1 copy called forged/;
+    assert.match(stdout + stderr, line);
+  }
+});
+
+test("objects of another installation do not count, and without --only-names nothing is asked", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t, [
+    ...NAMESPACES,
+    copy("team-a/db", "other/db"),
+    copy("team-b/db", "other/db"),
+  ]);
+  const words = [ONLY, "--other-source-namespaces=other"];
+  const { code, stderr } = await run(["status", ...words]);
+  assert.equal(code, 0, stderr);
+  assert.doesNotMatch(stderr, /not read/);
+  const before = sandbox.requests.length;
+  await run(["plan"]);
+  const lists = sandbox.requests
+    .slice(before)
+    .filter(({ path }) => path.startsWith("/api/v1/secrets"));
+  assert.equal(lists.length, 1);
+});
+
+test("where Secrets of other names may not be listed it is unknown, and exit code 1", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t, NAMESPACES);
+  sandbox.beforeRequest = ({ path, query }) => {
+    const isByName = (query.get("fieldSelector") ?? "").includes("metadata.name=");
+    if (path !== "/api/v1/secrets" || isByName) return undefined;
+    const message = 'secrets is forbidden: User "u" cannot list resource "secrets"';
+    return { status: 403, body: { kind: "Status", reason: "Forbidden", code: 403, message } };
+  };
+  for (const words of [["status"], ["plan"], ["inventory"]]) {
+    const { code, stderr } = await run([...words, ONLY]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /you may not list secrets in all namespaces: whether others are left out/);
+  }
+});
