@@ -13,6 +13,59 @@ import type { Post } from "./transports.ts";
 
 const CONCURRENCY = 32;
 
+/**
+ * What the first fan-out of a process costs of what its second costs. Other flags of Node are tried with
+ * BENCH_NODE_FLAGS: the code cache of the bundle is then made with them too.
+ */
+export const cold: Bench = {
+  name: "cold",
+  about: "the first fan-out of a process to 500 namespaces, compared with its second",
+  alone: true,
+  async run(how) {
+    const cluster = await realCluster(how);
+    if (!cluster) return;
+    const namespaces = numbered("fan", how.quick ? 50 : 500);
+    await cluster.createNamespaces(namespaces);
+    await calm();
+    const took: { readonly first: Took; readonly second: Took }[] = [];
+    for (let round = 0; round < (how.quick ? 1 : 5); round++)
+      await scoped(how, async (own) => {
+        const controller = new Program(own, cluster.access.kubeconfig, FLAGS);
+        await controller.said("started worker");
+        await calm();
+        const first = await fanOut(cluster, controller, `cold-${round}`);
+        await calm();
+        const second = await fanOut(cluster, controller, `warm-${round}`);
+        took.push({ first, second });
+      });
+    const middle = (read: (one: (typeof took)[number]) => number): number => median(took.map(read));
+    how.figure(
+      "first fan-out: CPU",
+      middle(({ first }) => first.cpuMs),
+      "ms",
+    );
+    how.figure(
+      "second fan-out: CPU",
+      middle(({ second }) => second.cpuMs),
+      "ms",
+    );
+    const [first, second] = [middle((one) => one.first.ms), middle((one) => one.second.ms)];
+    how.figure("first fan-out: copies/s", (1000 * namespaces.length) / first, "1/s");
+    how.figure("second fan-out: copies/s", (1000 * namespaces.length) / second, "1/s");
+    how.figure(
+      "CPU of the first, of the second's",
+      middle(({ first, second }) => first.cpuMs / second.cpuMs),
+      "x",
+      { atMost: 1.2 },
+    );
+    how.figure(
+      "time of the first, of the second's",
+      middle(({ first, second }) => first.ms / second.ms),
+      "x",
+    );
+  },
+};
+
 export const fanout: Bench = {
   name: "fanout",
   about: "one source to 500 namespaces on a real API server, against a bare undici loop",

@@ -4,7 +4,7 @@ import { bounds } from "./bounds.ts";
 import { commands } from "./commands.ts";
 import { executable } from "./executable.ts";
 import { failover } from "./failover.ts";
-import { fanout } from "./fanout.ts";
+import { cold, fanout } from "./fanout.ts";
 import { firstPod } from "./first-pod.ts";
 import { fresh } from "./fresh.ts";
 import { isolation } from "./isolation.ts";
@@ -25,6 +25,7 @@ import { transport } from "./transport.ts";
 
 export const BENCHES: readonly Bench[] = [
   fanout,
+  cold,
   transport,
   firstPod,
   fresh,

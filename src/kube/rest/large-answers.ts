@@ -7,7 +7,7 @@
 /** An answer is large from this many bytes on. */
 export const LARGE_ANSWER_BYTES = 256 * 1024;
 const MOST_AT_ONCE = 2;
-/** Of the answers that are read at a time, except that one is always read. */
+/** How many bytes of answers are read at a time. One answer is always read. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** The slot of one answer. */

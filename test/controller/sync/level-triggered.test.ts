@@ -159,3 +159,14 @@ test("LV-07 killed after any request, it is followed by one that reaches the goa
   }
   assert.ok(requests > 15, "there was something to be killed in");
 });
+
+test("a new version of every object with the same content causes no write, as the migration of a storage version makes it", async () => {
+  const rig = new Rig(...TEAMS);
+  rig.api.secret("team-a/unmanaged", {}, { key: "value" });
+  await rig.run(10_000);
+  const before = rig.api.writes.length;
+  assert.equal(before, TEAMS.length);
+  for (const path of rig.api.objects.keys()) rig.api.put(path);
+  await rig.clock.advance(60_000);
+  assert.equal(rig.api.writes.length, before);
+});
