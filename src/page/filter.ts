@@ -38,6 +38,8 @@ export type Filter = {
   readonly source: string;
   /** Part of a target namespace's name. */
   readonly namespace: string;
+  /** A namespace. Only sources in it, or with a place in it, with all their places. */
+  readonly in?: string | undefined;
   readonly state: RowState | undefined;
   readonly kind: ObjectKind | undefined;
   /** Most sources, groups of places, and places. Undefined means the default for people. */
@@ -48,6 +50,7 @@ export type Filter = {
 export const FILTER_PARAMETERS: readonly string[] = [
   "source",
   "namespace",
+  "in",
   "state",
   "kind",
   "limit",
@@ -76,6 +79,7 @@ export function readFilter(query: URLSearchParams): Filter {
   return {
     source: part("source"),
     namespace: part("namespace"),
+    in: part("in") || undefined,
     state,
     kind: oneOf("kind", OBJECT_KINDS, query),
     limit: readLimit(query.get("limit") ?? ""),

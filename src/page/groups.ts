@@ -12,7 +12,7 @@ import {
 } from "../controller/model/verdicts.ts";
 import { isSourceState, severity, type Filter } from "./filter.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
-import { refText } from "../text/names.ts";
+import { refText, type Ref } from "../text/names.ts";
 import { reasonShape, sharedReason } from "../text/shared-reason.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 
@@ -53,17 +53,22 @@ const MOST_REASONS = 5;
 // Well under 10 ms of work between two turns of the event loop.
 const PER_TURN = 4096;
 
-/** The rows that the filter matches. `sources`: the sources in its state, if that is a source state. */
+/**
+ * The rows that the filter matches. `sources`: the sources in its state, if that is a source state. `isWithin`: those
+ * of its namespace.
+ */
 export async function pickRows(
   rows: readonly Row[],
   filter: Filter,
   sources: ReadonlySet<string>,
+  isWithin: (kind: ObjectKind, source: Ref) => boolean,
 ): Promise<readonly Row[]> {
   const { state } = filter;
   const kept: Row[] = [];
   const wanted = (row: Row): boolean => {
     if (filter.kind !== undefined && row.kind !== filter.kind) return false;
     if (!row.place.namespace.includes(filter.namespace)) return false;
+    if (!isWithin(row.kind, row.source)) return false;
     const source = refText(row.source);
     if (!source.includes(filter.source)) return false;
     if (state === undefined) return true;

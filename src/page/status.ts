@@ -23,7 +23,7 @@ import {
 } from "../controller/annotations/ignored.ts";
 import { problemText } from "../controller/annotations/rules.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
-import { refText } from "../text/names.ts";
+import { refText, type Ref } from "../text/names.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 import type { FormerRule } from "../controller/model/former-rule.ts";
 
@@ -166,7 +166,11 @@ export async function readStatus(
       grid: undefined,
     };
   const times = { offsetMs, beganAt: plan.beganAt };
+  const within = filter.in === undefined ? undefined : sourcesIn(filter.in, clusterStates, plan);
+  const isWithin = (kind: ObjectKind, source: Ref): boolean =>
+    within?.has(placeKey(kind, source)) !== false;
   const sources = plan.sources
+    .filter(({ kind, source }) => isWithin(kind, source))
     .map((each) => lineOf(each, times))
     .filter((line) => isWanted(line, filter));
   const inState = (wanted: RowState | undefined): readonly SourceReport[] =>
@@ -175,6 +179,7 @@ export async function readStatus(
     plan.rows,
     filter,
     new Set(inState(filter.state).map(({ kind, source }) => placeKey(kind, source))),
+    isWithin,
   );
   const lines = sources.toSorted(worstFirst);
   return {
@@ -195,6 +200,26 @@ export async function readStatus(
     formerRules: await rulesOf(formerRules, filter),
     grid: await drawGrid(clusterStates, rows, lines, filter),
   };
+}
+
+/** The keys of sources in the namespace, and of those that have a place there. */
+function sourcesIn(
+  namespace: string,
+  clusterStates: readonly ClusterState[],
+  { rows, sources }: Plan,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { kind, place, source } of rows)
+    if (place.namespace === namespace || source.namespace === namespace)
+      found.add(placeKey(kind, source));
+  for (const { kind, source } of sources)
+    if (source.namespace === namespace) found.add(placeKey(kind, source));
+  for (const state of clusterStates)
+    for (const object of state.objectsIn(namespace).values()) {
+      if (object.role === "copy") found.add(placeKey(state.kind, object.template.source));
+      else if (object.role === "pull" && object.from) found.add(placeKey(state.kind, object.from));
+    }
+  return found;
 }
 
 /** Each looks at every namespace. */

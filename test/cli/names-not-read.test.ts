@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../src/sandbox/storage/object.ts";
-import { sandboxCluster } from "../support/cli/sandbox-cluster.ts";
-
-const UID = "5f1e6a2c-0000-4000-8000-000000000001";
+import { markedCopy, sandboxCluster } from "../support/cli/sandbox-cluster.ts";
 
 function namespace(name: string): JsonObject {
   return { kind: "Namespace", metadata: { name } };
@@ -16,22 +14,6 @@ function secret(place: string, annotations: Readonly<Record<string, string>> = {
   return { kind: "Secret", metadata, data: { password: "aHVudGVyMg==" } };
 }
 
-function copy(place: string, source: string): JsonObject {
-  const [home = "", name = ""] = place.split("/");
-  const metadata = {
-    namespace: home,
-    name,
-    labels: { "app.kubernetes.io/managed-by": "secretcast" },
-    annotations: {
-      "secretcast.io/source": source,
-      "secretcast.io/source-uid": UID,
-      "secretcast.io/source-version": "1",
-      "secretcast.io/placed-at": place,
-    },
-  };
-  return { kind: "Secret", metadata, data: { password: "aHVudGVyMg==" } };
-}
-
 const NAMESPACES = ["secretcast", "team-a", "team-b", "other"].map(namespace);
 const COMMANDS = [["status"], ["plan"], ["inventory"], ["check"]];
 const ONLY = "--only-names=registry,ca";
@@ -40,8 +22,8 @@ test("copies and a source of names that are not read are counted, with the value
   const { run } = await sandboxCluster(t, [
     ...NAMESPACES,
     secret("secretcast/db", { "secretcast.io/to": "team-*" }),
-    copy("team-a/db", "secretcast/db"),
-    copy("team-b/db", "secretcast/db"),
+    markedCopy("team-a/db", "secretcast/db"),
+    markedCopy("team-b/db", "secretcast/db"),
     secret("team-b/mine", { "secretcast.io/from": "secretcast/db" }),
   ]);
   for (const words of COMMANDS) {
@@ -62,7 +44,7 @@ test("copies and a source of names that are not read are counted, with the value
 test("copies that a tenant forges in one namespace are printed and change no exit code", async (t) => {
   const { run } = await sandboxCluster(t, [
     ...NAMESPACES,
-    copy("team-a/forged", "secretcast/nothing"),
+    markedCopy("team-a/forged", "secretcast/nothing"),
   ]);
   for (const words of COMMANDS) {
     const { code, stdout, stderr } = await run([...words, ONLY]);
@@ -75,8 +57,8 @@ test("copies that a tenant forges in one namespace are printed and change no exi
 test("objects of another installation do not count, and without --only-names nothing is asked", async (t) => {
   const { run, sandbox } = await sandboxCluster(t, [
     ...NAMESPACES,
-    copy("team-a/db", "other/db"),
-    copy("team-b/db", "other/db"),
+    markedCopy("team-a/db", "other/db"),
+    markedCopy("team-b/db", "other/db"),
   ]);
   const words = [ONLY, "--other-source-namespaces=other"];
   const { code, stderr } = await run(["status", ...words]);

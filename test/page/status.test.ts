@@ -166,7 +166,7 @@ test("a filter that cannot be understood is a 400 with one line that says what w
   assert.match(await wrong.text(), /^state: "green" is not one of current, .*refused\n$/);
   const unknown = await fetch(`${url}/api/status?namespce=a`);
   assert.equal(unknown.status, 400);
-  const text = '"namespce" is not one of source, namespace, state, kind, limit\n';
+  const text = '"namespce" is not one of source, namespace, in, state, kind, limit\n';
   assert.equal(await unknown.text(), text);
 });
 

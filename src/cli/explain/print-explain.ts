@@ -41,8 +41,8 @@ export async function printExplain(args: Args, program: Program): Promise<number
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
     const clusterState = stateOfKind(read, kind);
-    const { plan } = await dryPlanOf({ ...read, settings: planning.settings });
-    const page = await readControllerPage(context, "");
+    const { waiting: plan } = await dryPlanOf({ ...read, settings: planning.settings });
+    const page = await readControllerPage(context, undefined);
     const live =
       page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;
     const { rights } = read;

@@ -134,7 +134,7 @@ async function readView(
   let places = placesBy(plan);
   if (!places.every(({ isCurrent }) => isCurrent)) {
     // The controller knows why a write fails or waits.
-    const page = await readControllerPage(context, "");
+    const page = await readControllerPage(context, undefined);
     if (page.kind === "read")
       places = placesBy(withLiveRows(plan, clusterState, page.status, read.rights));
   }

@@ -33,10 +33,10 @@ const PAGE_TIMEOUT_MS = 30_000;
 const ANSWER_MS = 5000;
 const SAID_AFTER_MS = 3000;
 
-/** `near` limits places to namespaces that contain it in their name. "" matches all. */
+/** `within`: only sources in this namespace or with a place there, with all their places. */
 export async function readControllerPage(
   context: ClusterContext,
-  near: string,
+  within: string | undefined,
 ): Promise<ControllerPage> {
   const { installed, planning } = context;
   if (planning.otherwise.length > 0)
@@ -45,7 +45,7 @@ export async function readControllerPage(
     );
   switch (installed.kind) {
     case "found":
-      return readOne(context, installed.controller, near);
+      return readOne(context, installed.controller, within);
     case "several":
       return unreachable(
         `which Deployment is the controller is not known: ${installed.names.join(", ")}`,
@@ -65,7 +65,7 @@ function unreachable(why: string): ControllerPage {
 async function readOne(
   context: ClusterContext,
   controller: InstalledController,
-  near: string,
+  within: string | undefined,
 ): Promise<ControllerPage> {
   const { signal } = context.program;
   const { namespace } = controller;
@@ -78,7 +78,7 @@ async function readOne(
       return unreachable(`get pods/portforward is not allowed in ${namespace}`);
     const pods = await podsOf(context, controller);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
-    const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, near }));
+    const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, within }));
     return await readFirst(context, places);
   } catch (error) {
     if (error instanceof ApiError && error.kind === "forbidden")
@@ -135,7 +135,7 @@ async function holderOf(
 }
 
 type KubeConfig = ClusterContext["connection"]["kubeConfig"];
-type PagePlace = ForwardedPort & { readonly near: string };
+type PagePlace = ForwardedPort & { readonly within: string | undefined };
 
 // A forwarded port can be open and silent, or stop in the middle of an answer, and no socket detects this.
 // All places together have one time limit for the first byte of an answer, and one for all of it.
@@ -205,20 +205,24 @@ async function readPod(
 async function forwarded(kubeConfig: KubeConfig, at: PagePlace, asking: Asking): Promise<string> {
   const stream = await forwardPort(kubeConfig, at, { clock: systemClock, signal: asking.signal });
   try {
-    return await pageOver(stream, at.near, asking);
+    return await pageOver(stream, at.within, asking);
   } finally {
     stream.destroy();
   }
 }
 
-function pageOver(stream: Duplex, near: string, { signal, onAnswer }: Asking): Promise<string> {
+function pageOver(
+  stream: Duplex,
+  within: string | undefined,
+  { signal, onAnswer }: Asking,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(why));
     const asked = request({
       createConnection: () => stream,
       // The page only accepts names of the loopback.
       host: "localhost",
-      path: `/api/status?limit=${MOST_SHOWN}&namespace=${encodeURIComponent(near)}`,
+      path: `/api/status?limit=${MOST_SHOWN}&in=${encodeURIComponent(within ?? "")}`,
       headers: { connection: "close" },
       signal,
     });

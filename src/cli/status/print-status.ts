@@ -89,10 +89,10 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
   const notRead = await context.readNotRead();
   const page =
     selector === undefined
-      ? await readControllerPage(context, namespace ?? "")
+      ? await readControllerPage(context, namespace)
       : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
   if (page.kind === "read") {
-    const all = statusItems(page.status, namespace);
+    const all = statusItems(page.status);
     const { version, leader } = page.status;
     return {
       items: failing ? all.filter(isFailing) : all,
@@ -119,10 +119,10 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
   }
   const leader = await context.readLeader();
   const read = await readForPlanning(context);
-  const { plan } = await dryPlanOf({ ...read, settings: context.planning.settings });
+  const { waiting: plan } = await dryPlanOf({ ...read, settings: context.planning.settings });
   const { builder, clusterStates } = read;
-  const status = await statusOfPlan(clusterStates, plan, namespace ?? "", program.version);
-  const listed = statusItems(status, namespace, (kind, of) => builder.isSelected(kind, of));
+  const status = await statusOfPlan(clusterStates, plan, namespace, program.version);
+  const listed = statusItems(status, (kind, of) => builder.isSelected(kind, of));
   const all = listed.map((item) => withoutUnread(item, read.rights));
   return {
     items: failing ? all.filter(isFailing) : all,
@@ -145,7 +145,7 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
 function statusOfPlan(
   clusterStates: Parameters<typeof readStatus>[0]["clusterStates"],
   plan: NonNullable<Parameters<typeof readStatus>[0]["plan"]>,
-  near: string,
+  within: string | undefined,
   version: string,
 ): Promise<Status> {
   const nobody = {
@@ -160,7 +160,8 @@ function statusOfPlan(
   } as const;
   const every = {
     source: "",
-    namespace: near,
+    namespace: "",
+    in: within,
     state: undefined,
     kind: undefined,
     limit: Number.POSITIVE_INFINITY,

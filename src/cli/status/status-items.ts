@@ -41,7 +41,6 @@ export type StatusItem = ItemObject & {
 
 export function statusItems(
   status: Pick<Status, "groups" | "sources">,
-  only?: string,
   isSelected: (kind: ObjectKind, source: Ref) => boolean = () => true,
 ): readonly StatusItem[] {
   const groups = Map.groupBy(status.groups.shown, subjectKey);
@@ -53,9 +52,7 @@ export function statusItems(
     const [first] = group;
     if (first && !listed.has(key)) items.push(withoutLine(first, group));
   }
-  return items
-    .filter((item) => isSelected(kindOfResource(item.resource), item) && isIn(item, only))
-    .toSorted(byState);
+  return items.filter((item) => isSelected(kindOfResource(item.resource), item)).toSorted(byState);
 }
 
 type Subject = Pick<SourceLine, "kind" | "source">;
@@ -106,11 +103,6 @@ function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
     const { shown, total: count } = places;
     return { verdict, code, reason, places: shown, count, dueAt, dueWords, hold, unless };
   });
-}
-
-function isIn({ namespace, outcomes }: StatusItem, only: string | undefined): boolean {
-  if (only === undefined || only === namespace) return true;
-  return outcomes.some(({ places }) => places.some((place) => place.startsWith(`${only}/`)));
 }
 
 /** The item, with `unknown` for verdicts that depend on objects that the user may not read. */

@@ -15,7 +15,10 @@ import type { Plan } from "../../controller/model/verdicts.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 
 export type DryPlan = {
+  /** Once all waits are over. */
   readonly plan: Plan;
+  /** As a controller has it that sees the cluster state now: removals wait, and their times are not known. */
+  readonly waiting: Plan;
   /** What pulling objects get, by kind and place. */
   readonly fills: ReadonlyMap<string, Fill>;
   /** How long each removal waits, by kind and place. */
@@ -45,7 +48,7 @@ export async function dryPlanOf(parts: DryPlanParts): Promise<DryPlan> {
   const waits = waitsOf(first);
   const latest = Math.max(0, ...new Set([...waits.values()].map(({ ms }) => ms)));
   const plan = latest === 0 ? first : await answered(parts, memory, fills, latest);
-  return { plan: timeless(plan), fills, waits };
+  return { plan: timeless(plan), waiting: timeless(first), fills, waits };
 }
 
 function waitsOf({ rows }: Plan): DryPlan["waits"] {

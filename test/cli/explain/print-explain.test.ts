@@ -117,16 +117,16 @@ test("what is in the way is told whose place it is in, and a copy whose it is", 
   const copy = await run(["explain", "old", "-n", "team-a"]);
   assert.match(
     copy.stdout,
-    /^Secret team-a\/old: a copy of secretcast\/gone\ndelete, because source secretcast\/gone is gone\n/,
+    /^Secret team-a\/old: a copy of secretcast\/gone\nheld, because source secretcast\/gone is gone; held, because the source no longer exists\n/,
   );
   assert.match(
     copy.stdout,
-    /no +it exists +there is no Secret secretcast\/gone {2}<- this decided/,
+    /no +the copy stays +source secretcast\/gone is gone; held, .+ {2}<- this decided/,
   );
   const gone = await run(["explain", "gone", "-n", "secretcast"]);
   assert.match(
     gone.stdout,
-    /^Secret secretcast\/gone: it is not there\nteam-a\/old: delete, because/,
+    /^Secret secretcast\/gone: it is not there\nteam-a\/old: held, because/,
   );
 });
 

@@ -12,7 +12,7 @@ import {
   PODS,
   type Front,
 } from "../../support/scenes/installed-front.ts";
-import { liveLease, sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
+import { liveLease, markedCopy, sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene, type Scene } from "../../support/scenes/scene.ts";
 import { eventually } from "../../support/time/eventually.ts";
@@ -268,4 +268,36 @@ test("without a live Lease the first line says since when, and the exit code is 
   const since = /^no replica leads since 2026-11-20T08:25:28Z: old_1 no longer renews the Lease/;
   assert.match(stale.stderr, since);
   assert.doesNotMatch(stale.stderr, /all current/);
+});
+
+test("a deleted source whose copies wait is in status --failing, without a controller too", async (t) => {
+  const { run } = await sandboxCluster(t, [
+    ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
+    markedCopy("team-a/db", "secretcast/db"),
+  ]);
+  for (const words of [["status"], ["status", "--failing"], ["status", "-n", "team-a"]]) {
+    const { code, stdout } = await run(words);
+    assert.equal(code, 2);
+    assert.match(stdout, /^secretcast +db +held /m);
+    assert.match(stdout, /^held +secretcast\/db +team-a\/db +source secretcast\/db is gone; held/m);
+  }
+  const explained = await run(["explain", "db", "-n", "team-a"]);
+  assert.match(explained.stdout, /\nheld, because source secretcast\/db is gone/);
+});
+
+test("-n shows whole sources: those in the namespace and those with a place there", async (t) => {
+  const { scene, status } = await opened(t);
+  const { prefix, source } = scene;
+  await eventually("its page shows the conflict", async () =>
+    /taken +conflict/.test((await status()).stdout),
+  );
+  const other = await scene.namespace("other");
+  for (const namespace of [source, `${prefix}-team-a`, `${prefix}-team-b`]) {
+    const { code, stdout } = await status("-n", namespace);
+    assert.equal(code, 2, namespace);
+    assert.match(stdout, new RegExp(`^conflict +${source}/taken +${prefix}-team-b/taken `, "m"));
+    assert.match(stdout, /fine +current +2/);
+  }
+  const none = await status("-n", other);
+  assert.deepEqual([none.code, none.stdout], [0, ""], none.stderr);
 });

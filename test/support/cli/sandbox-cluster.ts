@@ -37,6 +37,18 @@ const EXAMPLE: readonly JsonObject[] = [
   secret("team-b/registry"),
 ];
 
+/** A Secret with the marks of a copy. Its value is "hunter2". */
+export function markedCopy(place: string, source: string): JsonObject {
+  const { kind, metadata, data } = secret(place, {
+    "secretcast.io/source": source,
+    "secretcast.io/source-uid": "5f1e6a2c-0000-4000-8000-000000000001",
+    "secretcast.io/source-version": "1",
+    "secretcast.io/placed-at": place,
+  });
+  const labels = { "app.kubernetes.io/managed-by": "secretcast" };
+  return { kind, metadata: { ...(isRecord(metadata) ? metadata : {}), labels }, data };
+}
+
 /** That a replica has just renewed, and that lasts longer than any test. */
 export function liveLease(namespace = "secretcast"): JsonObject {
   const renewTime = new Date().toISOString().replace("Z", "000Z");
