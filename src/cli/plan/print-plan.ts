@@ -42,6 +42,7 @@ import {
   verdictColour,
   waitingLine,
 } from "./plan-columns.ts";
+import { ignoredInFiles } from "./ignored-in-files.ts";
 import { isChange, planItems, type PlanItem } from "./plan-items.ts";
 import { printReaders } from "./print-readers.ts";
 
@@ -186,12 +187,15 @@ async function printPlanOf(
       flags,
       program,
     );
+  const ignored =
+    where === undefined ? await ignoredInFiles(dryPlan.plan.ignored, read.readLive) : [];
   const summary = summaryLine(items, dryPlan.plan, whole);
   const lines = [
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, dryPlan.plan) : undefined,
     waitingLine(items, nowMs),
     ...(notRead?.lines ?? []),
+    ...ignored,
     ...(notRead?.unknown ?? []),
     ...withoutEffect(effectlessOf(dryPlan.plan, namespace)),
     where,
@@ -200,7 +204,9 @@ async function printPlanOf(
   for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
   // Unknown objects may be changes, so neither 0 nor 2 would be correct.
   if (!printUnknown(read, program) || (notRead?.unknown.length ?? 0) > 0) return 1;
-  return different || notRead?.isMissing === true ? otherwiseCode(flags) : 0;
+  // An expectation says itself what is missing.
+  const isLeftOut = expected === undefined && (notRead?.isMissing === true || ignored.length > 0);
+  return different || isLeftOut ? otherwiseCode(flags) : 0;
 }
 
 function printDifferences(

@@ -65,29 +65,17 @@ async function readKind(
   onlyNames: ReadonlySet<string>,
 ): Promise<NamesNotRead> {
   const { resource } = KINDS[kind];
-  const own = new Set<string>();
-  const found: Found[] = [];
+  const judge = new Judge(settings, onlyNames);
   const unread: string[] = [];
   for (const scope of settings.scope ? settings.scope.watched : [undefined]) {
     const options = { client: withoutData(client), scope: { resource, namespace: scope }, signal };
-    const some = await listKept(options, (raw) => {
-      const metadata = objectOf(objectOf(raw).metadata);
-      const place = { namespace: stringOf(metadata.namespace), name: stringOf(metadata.name) };
-      // What can be the source of a copy.
-      if (settings.sourceNamespaces.matches(place.namespace)) own.add(refText(place));
-      return isNameRead(onlyNames, place.name) ? undefined : takingPart(metadata, place, settings);
-    });
+    const some = await listKept(options, (raw) => judge.read(raw));
     if (some instanceof ApiError) unread.push(scope ?? "all namespaces");
-    else found.push(...some);
+    else judge.found.push(...some);
   }
-  const named = namesOf(found, own).filter(
-    ({ places }) =>
-      namespace === undefined || places.some((place) => place.namespace === namespace),
-  );
   const where = listed(unread, MOST_SHOWN);
   return {
-    lines: linesOf(kind, named, onlyNames),
-    isMissing: named.some(({ isForeign }) => !isForeign),
+    ...judge.answer(kind, namespace),
     unknown:
       unread.length === 0
         ? []
@@ -95,6 +83,56 @@ async function readKind(
             `you may not list ${resource.plural} in ${where}: whether others are left out by --only-names is not known`,
           ],
   };
+}
+
+/** The same of objects that files describe. */
+export function namesNotReadOf(
+  kind: ObjectKind,
+  objects: Iterable<unknown>,
+  settings: PlannerSettings,
+): NamesNotRead {
+  const { onlyNames } = settings;
+  if (!onlyNames) return NOTHING;
+  const judge = new Judge(settings, onlyNames);
+  for (const raw of objects) {
+    const found = judge.read(raw);
+    if (found) judge.found.push(found);
+  }
+  return { ...judge.answer(kind, undefined), unknown: [] };
+}
+
+class Judge {
+  readonly found: Found[] = [];
+  readonly #settings: PlannerSettings;
+  readonly #onlyNames: ReadonlySet<string>;
+  /** What can be the source of a copy. */
+  readonly #own = new Set<string>();
+
+  constructor(settings: PlannerSettings, onlyNames: ReadonlySet<string>) {
+    this.#settings = settings;
+    this.#onlyNames = onlyNames;
+  }
+
+  read(raw: unknown): Found | undefined {
+    const metadata = objectOf(objectOf(raw).metadata);
+    const place = { namespace: stringOf(metadata.namespace), name: stringOf(metadata.name) };
+    if (this.#settings.sourceNamespaces.matches(place.namespace)) this.#own.add(refText(place));
+    if (isNameRead(this.#onlyNames, place.name)) return undefined;
+    return takingPart(metadata, place, this.#settings);
+  }
+
+  answer(
+    kind: ObjectKind,
+    namespace: string | undefined,
+  ): Pick<NamesNotRead, "lines" | "isMissing"> {
+    const isAsked = (place: Ref): boolean =>
+      namespace === undefined || place.namespace === namespace;
+    const named = namesOf(this.found, this.#own).filter(({ places }) => places.some(isAsked));
+    return {
+      lines: linesOf(kind, named, this.#onlyNames),
+      isMissing: named.some(({ isForeign }) => !isForeign),
+    };
+  }
 }
 
 /** Objects of another installation do not take part in this one. */

@@ -6,7 +6,8 @@ import { listed } from "../../text/listed.ts";
 import { UsageError, type Config } from "../../controller/settings/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { Ref } from "../../text/names.ts";
-import { placeKey } from "../../controller/model/kinds.ts";
+import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { namesNotReadOf, type NamesNotRead } from "./names-not-read.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { FileObject } from "../files/file-objects.ts";
@@ -23,6 +24,7 @@ export type FileCluster = ReadCluster & {
   readonly implied: readonly string[];
   /** Objects that an API server would not take, a line each. */
   readonly unread: readonly string[];
+  readonly notRead: NamesNotRead;
 };
 
 /** `namespace`: of objects that name none. */
@@ -88,6 +90,9 @@ export function readFiles(
   if (twice.length > 0) throw new UsageError(twiceText(twice));
   builder.list = listIn(placed, config, settings);
   const implied = take([...placed.values()], builder, config);
+  const objectsOf = (kind: ObjectKind): readonly unknown[] =>
+    [...placed.values()].filter((each) => each.kind === kind).map(({ object }) => object);
+  const left = kinds.map((kind) => namesNotReadOf(kind, objectsOf(kind), settings));
   return {
     builder,
     clusterStates: builder.states(),
@@ -96,6 +101,11 @@ export function readFiles(
     skipped,
     implied,
     unread,
+    notRead: {
+      lines: left.flatMap(({ lines }) => lines),
+      isMissing: left.some(({ isMissing }) => isMissing),
+      unknown: [],
+    },
     readLive: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
   };
 }

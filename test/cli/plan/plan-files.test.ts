@@ -462,3 +462,37 @@ data: {k: eA==}
     ["a", "b"],
   );
 });
+
+test("a source in the files that a run would ignore is named with its mistakes, and the exit code is 2", async () => {
+  const files = (annotations: object, namespace = "platform"): string =>
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "db", namespace, annotations },
+      data: {},
+    });
+  const plan = (stdin: string, ...more: readonly string[]) =>
+    commandLine(["plan", "-f", "-", ...more], { stdin });
+  const outside = await plan(files({ "secretcast.io/to": "*", "secretcast.io/on-delet": "keep" }));
+  assert.equal(outside.code, 2, outside.stderr);
+  assert.match(
+    outside.stderr,
+    /^ignored: Secret platform\/db: secretcast\.io\/to has no effect here: .*; invalid secretcast\.io\/on-delet: /m,
+  );
+  const alone = await plan(files({ "secretcast.io/on-delet": "keep" }));
+  assert.equal(alone.code, 2, alone.stderr);
+  assert.match(
+    alone.stderr,
+    /^ignored: Secret platform\/db: .*; invalid secretcast\.io\/on-delet: /m,
+  );
+  const left = await plan(
+    files({ "secretcast.io/to": "*" }, "secretcast"),
+    "--only-names=registry",
+  );
+  assert.equal(left.code, 2, left.stderr);
+  assert.match(
+    left.stderr,
+    /^1 source of names that are not read: db; .*--only-names registry,db/m,
+  );
+  assert.equal((await plan(files({}))).code, 0);
+});
