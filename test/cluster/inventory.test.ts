@@ -217,9 +217,10 @@ test("managedFields that were cleared give no age, and never a young value (37)"
       `--kubeconfig=${scene.kubeconfig}`,
       ...words,
     ]);
-  await placeLiveLease(scene.api);
+  const remove = await placeLiveLease(scene.api);
   const [item] = JSON.parse((await run("-o", "json")).stdout).items;
   const { value, keys, unnamedKeys } = item;
   assert.deepEqual([value.known, value.notAfter, keys, unnamedKeys], ["unknown", undefined, [], 1]);
   assert.equal((await run("--max-age", "1h")).code, 0, "the object itself is younger");
+  await remove();
 });

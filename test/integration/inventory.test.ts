@@ -107,7 +107,9 @@ test("a label edited by the program that set the value gives a range, and the li
   assert.equal(value.known, "range");
   assert.equal(value.notBefore, first.value.notBefore);
   assert.ok(Date.parse(value.notAfter ?? "") > Date.parse(value.notBefore ?? ""));
+  const remove = await placeLiveLease(scene.api);
   const { code, stderr } = await run(scene, "--max-age", "1s");
+  await remove();
   assert.equal(code, 2, "an edit of a label hides no old value");
   assert.match(stderr, /^value (that may be )?older than the limit/m);
 });
@@ -141,7 +143,7 @@ test("copies have the time at which their data were last written, and no value i
   const times = first.copies.map(({ writtenAt = "" }) => Date.parse(writtenAt));
   assert.equal(Date.parse(first.lastCopyAt ?? ""), Math.max(...times));
   await running.stop();
-  await placeLiveLease(scene.api);
+  const remove = await placeLiveLease(scene.api);
   for (const form of ["json", "csv", "wide", "yaml"]) {
     const { stdout, stderr, code } = await run(scene, "-o", form, "--certificates");
     assert.equal(code, 0, stderr);
@@ -149,4 +151,5 @@ test("copies have the time at which their data were last written, and no value i
       for (const text of [value, Buffer.from(value).toString("base64")])
         assert.ok(!(stdout + stderr).includes(text), `${form} shows a value`);
   }
+  await remove();
 });

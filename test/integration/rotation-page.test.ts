@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sharedCluster } from "../support/api-server/cluster.ts";
+import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import { codeBlocks } from "../support/documents/markdown.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
@@ -38,7 +39,9 @@ test("the commands of the page answer 2 while a copy is old, and 0 when all are 
   assert.equal(early.code, 2, early.stderr);
   assert.match(early.stdout, new RegExp(`^${team} +registry +copy +absent +create `, "m"));
   scene.start();
+  const remove = await placeLiveLease(scene.api);
   const waited = await type(waiting);
+  await remove();
   assert.equal(waited.code, 0, waited.stderr);
   assert.match(
     waited.stdout,
