@@ -104,7 +104,73 @@ const LABEL_EVENTS = {
 
 const all = { requests: true, second: true, unseen: true } as const;
 
+/** A source with copies in so many namespaces, which loses some of them. */
+const several = (count: number): Objects =>
+  on.clusterOf(
+    on.namespace("secretcast"),
+    on.namespace("shared"),
+    ...["a", "b", "c", "d", "e", "f", "g"]
+      .slice(0, count)
+      .map((letter) => on.namespace(`team-${letter}`)),
+  );
+
+const LOSS_EVENTS = {
+  create: on.creates(SOURCE, { annotations: { to: "team-*" } }),
+  "lose one": on.says(SOURCE, { to: "team-*,!team-a" }),
+  "lose two": on.says(SOURCE, { to: "team-*,!team-a,!team-b" }),
+  "lose three": on.says(SOURCE, { to: "team-*,!team-a,!team-b,!team-c" }),
+  "win back": on.says(SOURCE, { to: "team-*" }),
+  delete: on.deletes(SOURCE),
+  "create for less": on.creates(SOURCE, { annotations: { to: "team-*,!team-a" } }),
+  "one declines": on.says("team-b", { accept: "false" }),
+  "one accepts": on.says("team-b", { accept: "" }),
+  "one takes others": on.says("team-c", { accept: "other/*" }),
+};
+
 export const DOMAINS: readonly Domain[] = [
+  {
+    name: "losses of three",
+    settings: PLAIN,
+    start: () => several(3),
+    events: some(
+      LOSS_EVENTS,
+      "create",
+      "lose one",
+      "lose two",
+      "win back",
+      "one declines",
+      "one accepts",
+    ),
+    disturbed: {},
+  },
+  {
+    name: "losses by deletes",
+    settings: PLAIN,
+    start: () => several(3),
+    events: some(LOSS_EVENTS, "create", "create for less", "lose one", "delete"),
+    disturbed: {},
+  },
+  {
+    name: "losses of four",
+    settings: PLAIN,
+    start: () => several(4),
+    events: some(LOSS_EVENTS, "create", "lose two", "win back", "one declines", "one accepts"),
+    disturbed: {},
+  },
+  {
+    name: "losses of five",
+    settings: PLAIN,
+    start: () => several(5),
+    events: some(LOSS_EVENTS, "create", "lose two", "lose three", "win back", "one takes others"),
+    disturbed: {},
+  },
+  {
+    name: "losses of seven",
+    settings: PLAIN,
+    start: () => several(7),
+    events: some(LOSS_EVENTS, "create", "lose two", "lose three", "win back"),
+    disturbed: {},
+  },
   {
     name: "waits",
     settings: PLAIN,

@@ -144,4 +144,82 @@ const PLANTED_FIRST: readonly Fault[] = [
   { name: "a copy has no record of on-delete", domain: "keeps", wall: unmarked("on-delete") },
 ];
 
-export const FAULTS: readonly Fault[] = PLANTED_FIRST;
+const undone = (kind: string): Wall => ({
+  act: (action) => (action.kind === kind ? undefined : action),
+});
+
+const WAIT = "controller/plan/removal-wait.ts";
+const PLACES = "controller/state/unwanted-places.ts";
+
+const OF_WAITS: readonly Fault[] = [
+  {
+    name: "three lost namespaces are few",
+    domain: "losses of seven",
+    text: { file: WAIT, find: "MOST_LOST = 2", put: "MOST_LOST = 3" },
+  },
+  {
+    name: "what a source still wants is not asked",
+    domain: "losses of three",
+    text: { file: WAIT, find: "left <= lost", put: "left < 0" },
+  },
+  {
+    name: "what the first sync finds waits for the grace",
+    domain: "losses of three",
+    text: { file: WAIT, find: "return foundAtStart ?", put: "return false ?" },
+  },
+  {
+    name: "a deleted source waits for the grace",
+    domain: "losses by deletes",
+    text: { file: WAIT, find: ": { cause: kind, why: heldBy(kind) }", put: ": undefined" },
+  },
+  {
+    name: "a reported time becomes earlier",
+    domain: "losses of four",
+    text: { file: PLACES, find: ": current.dueAt >= before.dueAt", put: ": true" },
+  },
+  {
+    name: "what is asked for late waits from the first moment on",
+    domain: "losses of three",
+    text: { file: PLACES, find: "(loss.askedSince ?? loss.since)", put: "loss.since" },
+  },
+  {
+    name: "a wait goes on although the place was wanted",
+    domain: "losses of three",
+    text: { file: PLACES, find: " && (known.isNow || known.wasBefore)", put: "" },
+  },
+  {
+    name: "losses are not counted together",
+    domain: "losses of three",
+    text: { file: PLACES, find: "losses.count = namespaces.size", put: "losses.count = 1" },
+  },
+];
+
+const OF_MARKS_AND_WRITES: readonly Fault[] = [
+  { name: "to is ignored", domain: "waits", wall: without("to") },
+  { name: "to-selector is ignored", domain: "labels", wall: without("to-selector") },
+  { name: "adopt is ignored", domain: "copies", wall: without("adopt") },
+  { name: "a copy has no mark of its source", domain: "copies", wall: unmarked("source") },
+  { name: "a copy has no mark of its place", domain: "copies", wall: unmarked("placed-at") },
+  { name: "a copy has no mark of a version", domain: "copies", wall: unmarked("source-version") },
+  { name: "creates are not made", domain: "copies", wall: undone("create") },
+  { name: "deletes are not made", domain: "waits", wall: undone("delete") },
+  { name: "releases are not made", domain: "keeps", wall: undone("release") },
+  { name: "adoptions are not made", domain: "copies", wall: undone("adopt") },
+  {
+    name: "labels of Namespaces are not watched",
+    domain: "labels",
+    wall: { isDeaf: (slot) => slot === "team-a" },
+  },
+  {
+    name: "sources are not watched",
+    domain: "source",
+    wall: { isDeaf: (slot) => slot === "Secret shared/one" },
+  },
+  {
+    name: "copies are not watched",
+    domain: "copies",
+    wall: { isDeaf: (slot) => slot === "Secret team-a/one" },
+  },
+];
+
+export const FAULTS: readonly Fault[] = [...PLANTED_FIRST, ...OF_WAITS, ...OF_MARKS_AND_WRITES];

@@ -3,7 +3,7 @@
 import { copyDifferences } from "../campaign/judges/differences.ts";
 import { preconditionsOf, wrongForm, wrongTarget } from "../campaign/judges/request-judge.ts";
 import { wrongAtRest } from "../campaign/judges/rest-judge.ts";
-import { rankOf } from "../campaign/model/namespaces.ts";
+import { pushes, rankOf } from "../campaign/model/namespaces.ts";
 import { Model } from "../campaign/model/model.ts";
 import {
   dataOf,
@@ -92,14 +92,37 @@ export class Truth {
     return rankOf(namespace, this.flags);
   }
 
+  isDeclined(raw: Raw): boolean {
+    const namespace = this.world.namespaces.get(raw.metadata.namespace ?? "");
+    return namespace !== undefined && wordOf(namespace, "accept") === "false" && !isPull(raw);
+  }
+
   /** The namespace says that it accepts nothing, or the source that it is for nobody. */
   isAskedFor(raw: Raw): boolean {
-    const namespace = this.world.namespaces.get(raw.metadata.namespace ?? "");
-    if (namespace && wordOf(namespace, "accept") === "false" && !isPull(raw)) return true;
+    if (this.isDeclined(raw)) return true;
     const [from, to] = isPull(raw) ? (["from", "allow"] as const) : (["source", "to"] as const);
     const named = wordOf(raw, from);
     const source = this.model.sources.find((one) => placeOf(one.raw) === named);
     return source?.words[to] === "!*" && source.words[`${to}-selector`] === undefined;
+  }
+
+  /** Which unwanted copies count together: those of one source under one name. */
+  lossKey({ metadata, ...raw }: Raw): string {
+    return `${wordOf({ metadata, ...raw }, "source") ?? ""} ${metadata.name}`;
+  }
+
+  /**
+   * Whether the removal of a copy may follow after the grace: its source is valid, asks for copies, stopped wanting
+   * them in at most two namespaces, and still wants more than these. `lost`: in so many.
+   */
+  isSmallLoss(raw: Raw, lost: number): boolean {
+    const named = wordOf(raw, "source");
+    const source = this.model.sources.find((one) => placeOf(one.raw) === named);
+    if (!source || (source.words["to"] ?? source.words["to-selector"]) === undefined) return false;
+    const left = [...this.world.namespaces.values()].filter((namespace) =>
+      pushes(source, namespace, this.flags),
+    ).length;
+    return lost <= 2 && left > lost;
   }
 
   /** What is wrong with a write that made `after` of `before`; undefined: nothing. `removes`: it takes the copy away. */

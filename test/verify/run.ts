@@ -2,7 +2,7 @@
 // Judges every request.
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
-import { wordOf } from "../campaign/model/raw.ts";
+import { wordOf, type Raw } from "../campaign/model/raw.ts";
 import { Truth, wrongInAnyCase } from "./judge.ts";
 import { answer, askedFor, type Objects, type RawObject } from "./server.ts";
 import { FIRST_MS } from "./snapshot.ts";
@@ -34,6 +34,10 @@ export type State = {
   readonly reported: ReadonlyMap<string, number>;
   /** Since when somebody clearly asks for a removal: the namespace, or a source that names nobody. */
   readonly asked: ReadonlyMap<string, number>;
+  /** When a source stopped wanting copies of one name in a namespace, for one hold: "SOURCE NAME NAMESPACE". */
+  readonly lost: ReadonlyMap<string, number>;
+  /** The copies that the first sync of the process found unwanted. */
+  readonly atStart: ReadonlySet<string>;
 };
 
 export type Disturbance =
@@ -66,6 +70,9 @@ export class Run {
   readonly #unwanted: Map<string, number>;
   readonly #reported: Map<string, number>;
   readonly #asked: Map<string, number>;
+  readonly #lost: Map<string, number>;
+  readonly #atStart: Set<string>;
+  #isFirstSync = false;
   readonly #disturbance: Disturbance | undefined;
   /** What its watches showed when it planned, where that may differ from what is so. */
   #believed: Objects | undefined;
@@ -88,6 +95,8 @@ export class Run {
     this.#unwanted = new Map(state.unwanted);
     this.#reported = new Map(state.reported);
     this.#asked = new Map(state.asked);
+    this.#lost = new Map(state.lost);
+    this.#atStart = new Set(state.atStart);
     this.#disturbance = disturbance;
     this.#process = copyOfProcess(state.process);
     this.#subject = this.#begin();
@@ -96,13 +105,15 @@ export class Run {
   static first(objects: Objects): State {
     const now = FIRST_MS;
     const [unwanted, reported, asked] = [new Map(), new Map(), new Map()];
-    return { objects, process: newProcess(objects), now, unwanted, reported, asked };
+    const [lost, atStart] = [new Map(), new Set<string>()];
+    return { objects, process: newProcess(objects), now, unwanted, reported, asked, lost, atStart };
   }
 
   state(): State {
     const { objects, now } = this;
     const [unwanted, reported, asked] = [this.#unwanted, this.#reported, this.#asked];
-    return { objects, now, process: this.#process, unwanted, reported, asked };
+    const [lost, atStart] = [this.#lost, this.#atStart];
+    return { objects, now, process: this.#process, unwanted, reported, asked, lost, atStart };
   }
 
   #begin(): Subject {
@@ -138,6 +149,9 @@ export class Run {
     // It counts every wait anew.
     for (const times of [this.#unwanted, this.#asked])
       for (const slot of times.keys()) times.set(slot, this.now);
+    this.#lost.clear();
+    this.#atStart.clear();
+    this.#isFirstSync = true;
     this.#hidden.clear();
     this.#dead = false;
   }
@@ -215,12 +229,21 @@ export class Run {
       const slot = `${shown.world.kind} ${place}`;
       unwanted.add(slot);
       if (!this.#unwanted.has(slot)) this.#unwanted.set(slot, this.now);
-      if (!shown.isAskedFor(raw)) this.#asked.delete(slot);
+      if (this.#isFirstSync) this.#atStart.add(slot);
+      const isAskedFor = shown.isAskedFor(raw);
+      const key = `${shown.lossKey(raw)} ${raw.metadata.namespace ?? ""}`;
+      // A place has one memory, and what its namespace declines was not lost by the source.
+      if (shown.isDeclined(raw)) this.#lost.delete(key);
+      else this.#lost.set(key, this.#unwanted.get(slot) ?? this.now);
+      if (!isAskedFor) this.#asked.delete(slot);
       else if (!this.#asked.has(slot)) this.#asked.set(slot, this.now);
     }
+    this.#isFirstSync = false;
     for (const slot of this.#unwanted.keys())
       if (!unwanted.has(slot))
-        for (const times of [this.#unwanted, this.#reported, this.#asked]) times.delete(slot);
+        for (const times of [this.#unwanted, this.#reported, this.#asked, this.#atStart])
+          times.delete(slot);
+    for (const [key, at] of this.#lost) if (at < this.now - HOLD_MS) this.#lost.delete(key);
     for (const [slot, at] of reported) {
       if (!unwanted.has(slot))
         throw new Violation(`${slot}: a removal is reported of what is wanted`);
@@ -229,7 +252,22 @@ export class Run {
       if (at < before && (asked === undefined || at < asked + GRACE_MS))
         throw new Violation(`${slot}: the reported time became earlier`);
       this.#reported.set(slot, at);
+      const raw = shown.world.objects.get(slot.slice(slot.indexOf(" ") + 1));
+      if (raw && asked === undefined) this.#judgeWait(shown, slot, raw, at);
     }
+  }
+
+  /** By the rule with four rows. */
+  #judgeWait(shown: Truth, slot: string, raw: Raw, at: number): void {
+    const key = `${shown.lossKey(raw)} `;
+    const lost = [...this.#lost.keys()].filter((one) => one.startsWith(key)).length;
+    const isSmall = !this.#atStart.has(slot) && shown.isSmallLoss(raw, lost);
+    const owedMs = isSmall ? GRACE_MS : HOLD_MS;
+    const since = this.#unwanted.get(slot) ?? this.now;
+    if (at < since + owedMs)
+      throw new Violation(
+        `${slot}: it waits for less than the ${isSmall ? "grace" : "hold"} (${lost} lost)`,
+      );
   }
 
   async #request(request: ApiRequest): Promise<unknown> {
@@ -364,7 +402,7 @@ const IDENTITY = /uid-\d+\.|\b1\d{9}\b/g;
 /** Two states with one text are one state. */
 export function canonical(
   { kind }: Settings,
-  { objects, process, now, unwanted, reported, asked }: State,
+  { objects, process, now, unwanted, reported, asked, lost, atStart }: State,
 ): string {
   const names = new Map<string, string>();
   for (const [slot, { metadata }] of objects) {
@@ -394,6 +432,8 @@ export function canonical(
     ages(unwanted),
     ages(reported),
     ages(asked),
+    ages(lost),
+    [...atStart].toSorted().join(","),
     memoryText(process, kind, { time, text }),
   ].join("\n");
 }
