@@ -141,7 +141,12 @@ test(
     chmodSync(kubeconfig, 0o444);
     const nowhere = "/there/is/no/such";
     const nobody = process.getuid?.() === 0 ? { uid: 1_000_680_000, gid: 0 } : {};
-    for (const words of [["--help"], ["status"], ["plan"], ["run", "--once"]]) {
+    for (const words of [
+      ["--help"],
+      ["status"],
+      ["plan"],
+      ["run", "--once", "--lease-name=another"],
+    ]) {
       const { status, stderr } = spawnSync(program, words, {
         encoding: "utf8",
         env: { PATH: nowhere, HOME: nowhere, TMPDIR: nowhere, KUBECONFIG: kubeconfig },

@@ -9,7 +9,8 @@ import { eventually } from "../time/eventually.ts";
 type Words = { readonly words: readonly string[]; readonly shows: RegExp };
 
 const COMMANDS: Readonly<Record<string, Words>> = {
-  run: { words: ["--once"], shows: /./ },
+  // The demo holds the Lease of the usual name.
+  run: { words: ["--once", "--lease-name", "another"], shows: /./ },
   plan: { words: ["-o", "json"], shows: /"kind": "PlanList"/ },
   status: { words: ["-o", "json"], shows: /"kind": "StatusList"/ },
   explain: {
