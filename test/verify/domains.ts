@@ -102,6 +102,45 @@ const LABEL_EVENTS = {
   "label back": on.labels("team-a", { tier: "gold" }),
 };
 
+const MAP = "ConfigMap shared/one";
+const MAP_PLACE = "ConfigMap team-a/one";
+const MAP_EVENTS = {
+  create: on.creates(MAP, { annotations: { to: "*" } }),
+  "create immutable": on.creates(MAP, { annotations: { to: "*" }, immutable: true }),
+  rotate: on.rotates(MAP),
+  "narrow on purpose": on.says(MAP, { to: "!*" }),
+  delete: on.deletes(MAP),
+  "copy edited": on.ifCopy(
+    MAP_PLACE,
+    on.edits(MAP_PLACE, () => ({ data: { key: "edited" } })),
+  ),
+  "copy deleted": on.deletes(MAP_PLACE),
+};
+
+const OTHER = "Secret shared-2/one";
+const TWO_EVENTS = {
+  create: on.creates(SOURCE, { annotations: { to: "team-*" } }),
+  "narrow on purpose": on.says(SOURCE, { to: "!*" }),
+  widen: on.says(SOURCE, { to: "team-*" }),
+  delete: on.deletes(SOURCE),
+  "other created": on.creates(OTHER, { annotations: { to: "team-*" }, data: { key: "other" } }),
+  "other deleted": on.deletes(OTHER),
+};
+
+const PULLING = "Secret team-a/mine";
+const PULL_EVENTS = {
+  "offer created": on.creates(SOURCE, { annotations: { allow: "*" } }),
+  "offer rotated": on.rotates(SOURCE),
+  "offered to nobody": on.says(SOURCE, { allow: "!*" }),
+  "offered again": on.says(SOURCE, { allow: "*" }),
+  "offer deleted": on.deletes(SOURCE),
+  "pulling object created": on.creates(PULLING, { annotations: { from: "shared/one" }, data: {} }),
+  "filled by hand": on.edits(PULLING, () => ({ data: { key: "own" } })),
+  "from taken off": on.says(PULLING, { from: "" }),
+  "from put back": on.says(PULLING, { from: "shared/one" }),
+  "pulling object deleted": on.deletes(PULLING),
+};
+
 const all = { requests: true, second: true, unseen: true } as const;
 
 /** A source with copies in so many namespaces, which loses some of them. */
@@ -214,10 +253,72 @@ export const DOMAINS: readonly Domain[] = [
     disturbed: all,
   },
   {
+    name: "opt in",
+    settings: { ...PLAIN, policy: "opt-in" },
+    start: world,
+    events: {
+      ...some(SOURCE_EVENTS, "create", "rotate", "delete"),
+      ...some(NAMESPACE_EVENTS, "accept true", "accept false", "accept glob", "accept absent"),
+    },
+    disturbed: { requests: true, unseen: true },
+  },
+  {
+    name: "names",
+    settings: { ...PLAIN, onlyNames: ["one"] },
+    start: world,
+    events: {
+      ...some(SOURCE_EVENTS, "create", "rotate", "narrow on purpose", "delete"),
+      ...some(COPY_EVENTS, "copy edited", "copy deleted"),
+    },
+    disturbed: { requests: true, unseen: true },
+  },
+  {
+    name: "config maps",
+    settings: { ...PLAIN, kind: "ConfigMap" },
+    start: world,
+    events: MAP_EVENTS,
+    disturbed: { requests: true },
+  },
+  {
+    name: "namespaces",
+    settings: PLAIN,
+    start: world,
+    events: {
+      ...some(SOURCE_EVENTS, "create", "rotate"),
+      ...some(NAMESPACE_EVENTS, "namespace ends", "namespace goes", "namespace comes"),
+      ...some(NAMESPACE_EVENTS, "accept invalid", "accept absent"),
+    },
+    never: ["removals"],
+    disturbed: all,
+  },
+  {
+    name: "two sources",
+    settings: PLAIN,
+    start: () => new Map([...world(), ...on.clusterOf(on.namespace("shared-2"))]),
+    events: TWO_EVENTS,
+    disturbed: { requests: true },
+  },
+  {
+    name: "pulls",
+    settings: PLAIN,
+    start: world,
+    events: some(
+      PULL_EVENTS,
+      ...(["offer created", "offer rotated", "offered to nobody", "offered again"] as const),
+      ...(["offer deleted", "pulling object created", "from taken off"] as const),
+      ...(["from put back", "pulling object deleted"] as const),
+    ),
+    disturbed: { requests: true },
+  },
+  {
     name: "list",
     settings: PLAIN,
     start: () => new Map([...world(), ...on.clusterOf(on.namespace("apps"))]),
-    events: LIST_EVENTS,
+    events: some(
+      LIST_EVENTS,
+      ...(["list entry", "list entry removed", "list entry invalid", "list deleted"] as const),
+      ...(["object created", "object rotated", "object deleted"] as const),
+    ),
     disturbed: { requests: true },
   },
 ];

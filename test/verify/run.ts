@@ -3,6 +3,7 @@
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { wordOf, type Raw } from "../campaign/model/raw.ts";
+import { isPull } from "../campaign/model/standing.ts";
 import { Truth, wrongInAnyCase } from "./judge.ts";
 import { answer, askedFor, type Objects, type RawObject } from "./server.ts";
 import { FIRST_MS } from "./snapshot.ts";
@@ -253,7 +254,8 @@ export class Run {
         throw new Violation(`${slot}: the reported time became earlier`);
       this.#reported.set(slot, at);
       const raw = shown.world.objects.get(slot.slice(slot.indexOf(" ") + 1));
-      if (raw && asked === undefined) this.#judgeWait(shown, slot, raw, at);
+      // What pulls has waits of its own.
+      if (raw && asked === undefined && !isPull(raw)) this.#judgeWait(shown, slot, raw, at);
     }
   }
 

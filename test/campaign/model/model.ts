@@ -78,12 +78,10 @@ export class Model {
     const pulls = isPull(this.#world.objects.get(named) ?? copy);
     if (holder === "outside" && (pulls || wordOf(copy, "entry") === undefined)) return AS_IT_IS;
     if (typeof holder !== "string") {
-      const isIts = wordOf(copy, "source-uid") === holder.raw.metadata.uid;
+      // Under opt-in what is there stays, and is kept current. A source of that name with another UID counts.
       const keeps =
         holder.copyName === copy.metadata.name && pushes(holder, namespace, flags, true);
-      // Under opt-in what is there stays; of another object of that name nothing is said.
-      const unsaid = keeps && !isIts && !pushes(holder, namespace, flags);
-      if (holder.paused || unsaid) return AS_IT_IS;
+      if (holder.paused) return AS_IT_IS;
       // What it only keeps is not replaced.
       if (keeps && !pushes(holder, namespace, flags) && isFixed(copy, holder)) return AS_IT_IS;
       if (keeps) return strongest([holder, ...takers.filter(({ rank }) => rank < holder.rank)]);
