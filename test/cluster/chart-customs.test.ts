@@ -93,7 +93,7 @@ test("with an account of another name, every binding and guard means that one", 
     assert.deepEqual(new Set(subjects), new Set(["given"]));
     for (const { serviceAccountName } of podsOf(all)) assert.equal(serviceAccountName, "given");
     const guards = JSON.stringify(all).match(/system:serviceaccount:release-home:[-\w]+/g) ?? [];
-    assert.equal(guards.length, 2);
+    assert.equal(guards.length, 4);
     assert.deepEqual(new Set(guards), new Set(["system:serviceaccount:release-home:given"]));
     const schema = all.find(({ kind }) => kind === "FlowSchema");
     const [subject] = [field(schema, "spec", "rules", 0, "subjects", 0, "serviceAccount", "name")];

@@ -81,6 +81,7 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
         installed,
         home,
         elects: config.leaderElect,
+        lease: { namespace: config.leaseNamespace, name: config.leaseName },
         nowMs: () => Date.now() - clockAheadMs,
         signal,
       }),

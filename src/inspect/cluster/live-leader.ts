@@ -32,8 +32,9 @@ export type LeaderQuestion = {
   readonly installed: Installed;
   /** Namespace of the Lease where no Deployment says it. */
   readonly home: string;
-  /** Whether the replicas elect a leader. Undefined: as the Deployment says. */
+  /** Whether the replicas elect a leader, and by which Lease. Undefined: as the Deployment says. */
   readonly elects?: boolean;
+  readonly lease?: Ref;
   readonly clock?: Clock;
   /** By the API server's clock, in milliseconds since the epoch. */
   readonly nowMs: () => number;
@@ -54,7 +55,7 @@ export async function readLiveLeader(question: LeaderQuestion): Promise<LiveLead
   const { installed, home, elects } = question;
   const controller = installed.kind === "found" ? installed.controller : undefined;
   if (!(elects ?? !isOff(controller?.flags["leader-elect"]))) return byReadyPods(controller);
-  const place = {
+  const place = question.lease ?? {
     namespace: String(controller?.flags["lease-namespace"] ?? controller?.namespace ?? home),
     name: String(controller?.flags["lease-name"] ?? USUAL_NAME),
   };

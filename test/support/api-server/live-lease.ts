@@ -12,6 +12,7 @@ type Access = { readonly kubeconfig: string } | { readonly client: ApiClient };
 export async function placeLiveLease(
   access: Access,
   namespace = "secretcast",
+  name = "secretcast",
 ): Promise<() => Promise<void>> {
   const path = resourcePath(LEASES, namespace);
   const within = async (work: (client: ApiClient) => Promise<unknown>): Promise<void> => {
@@ -27,12 +28,12 @@ export async function placeLiveLease(
   const remove = (): Promise<void> =>
     within((client) =>
       client
-        .request({ method: "DELETE", path: `${path}/secretcast`, what: "delete the lease" })
+        .request({ method: "DELETE", path: `${path}/${name}`, what: "delete the lease" })
         .catch(() => undefined),
     );
   await remove();
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  const body = liveLease(namespace);
+  const body = { ...liveLease(namespace), metadata: { namespace, name } };
   await within(async (client) => {
     await client
       .request({ method: "POST", path: resourcePath(NAMESPACES), body: home, what: "create it" })
