@@ -111,6 +111,11 @@ export class ScriptedServer {
       if (watch.writableNeedDrain) await once(watch, "drain");
   }
 
+  /** As if a replica led. */
+  holdLease(lease: object): void {
+    this.#lease = JSON.stringify(lease);
+  }
+
   nextVersion(): number {
     return ++this.#version;
   }
