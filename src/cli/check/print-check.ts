@@ -79,7 +79,6 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
       await checkLeader({
         client,
         installed,
-        home,
         elects: config.leaderElect,
         lease: { namespace: config.leaseNamespace, name: config.leaseName },
         nowMs: () => Date.now() - clockAheadMs,

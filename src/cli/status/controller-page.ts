@@ -5,16 +5,17 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { forwardPort, type ForwardedPort } from "../../kube/portforward/port-forward.ts";
-import { LEASES, PODS } from "../../kube/rest/resource.ts";
+import { PODS } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { abandonable, Deadline } from "../../kube/time/deadline.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { Status } from "../../page/status.ts";
-import { stringOf } from "../../controller/model/unstructured.ts";
 import { isAllowed } from "../../inspect/requests/access-review.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";
-import { getObject, listPage } from "../../inspect/requests/get.ts";
+import { listPage } from "../../inspect/requests/get.ts";
 import { APP_LABEL, type InstalledController } from "../../inspect/cluster/installed-controller.ts";
+import { leaseOf, readLease } from "../../inspect/cluster/live-leader.ts";
+import type { Ref } from "../../text/names.ts";
 import type { ClusterContext } from "../../inspect/cluster/cluster-context.ts";
 
 export type ControllerPage =
@@ -76,7 +77,7 @@ async function readOne(
     const what = "ask whether a port-forward is allowed";
     if (!(await isAllowed(context.connection.client, forward, what, signal)))
       return unreachable(`get pods/portforward is not allowed in ${namespace}`);
-    const pods = await podsOf(context, controller);
+    const pods = await podsOf(context, namespace);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
     const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, within }));
     return await readFirst(context, places);
@@ -96,8 +97,8 @@ function portOf({ flags }: InstalledController): number {
 
 /** Running pods, the leader first. */
 async function podsOf(
-  { connection, program: { signal } }: ClusterContext,
-  { namespace, flags }: InstalledController,
+  { connection, installed, program: { signal } }: ClusterContext,
+  namespace: string,
 ): Promise<readonly string[]> {
   const what = "list the controller's pods";
   const query = { labelSelector: APP_LABEL, limit: 50 };
@@ -106,7 +107,8 @@ async function podsOf(
     const { name } = fieldsIn(metadata);
     return fieldsIn(status)["phase"] === "Running" && typeof name === "string" ? [name] : [];
   });
-  const holder = await holderOf(connection.client, flags, namespace, signal);
+  const lease = leaseOf(installed, namespace);
+  const holder = await holderOf(connection.client, lease, signal);
   return names.toSorted((a, b) => Number(isHolder(b, holder)) - Number(isHolder(a, holder)));
 }
 
@@ -117,16 +119,11 @@ function isHolder(pod: string, holder: string): boolean {
 
 async function holderOf(
   client: ClusterContext["connection"]["client"],
-  flags: InstalledController["flags"],
-  home: string,
+  lease: Ref,
   signal: AbortSignal,
 ): Promise<string> {
-  const namespace = String(flags["lease-namespace"] ?? home);
-  const name = String(flags["lease-name"] ?? "secretcast");
-  const what = { what: "get the lease" };
   try {
-    const lease = await getObject(client, LEASES, { namespace, name }, signal, what);
-    return stringOf(fieldsIn(fieldsIn(lease)["spec"])["holderIdentity"]);
+    return (await readLease(client, lease, signal)).holder;
   } catch (error) {
     // Without the Lease every pod is equally likely.
     if (error instanceof ApiError && error.kind !== "cancelled") return "";

@@ -9,7 +9,7 @@ import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
 import { readNamesNotRead, type NamesNotRead } from "./names-not-read.ts";
-import { readLiveLeader, type LiveLeader } from "./live-leader.ts";
+import { leaseOf, readLiveLeader, type LiveLeader } from "./live-leader.ts";
 import {
   controllerHome,
   readPlanningSettings,
@@ -53,17 +53,12 @@ export async function withClusterContext<T>(
     const planning = readPlanningSettings(own, program, installed);
     const where = serverLine(connection);
     const { client } = connection;
+    const { signal } = program;
+    const lease = leaseOf(installed, home.lease);
     const readLeader = (): Promise<LiveLeader> =>
-      readLiveLeader({
-        client,
-        installed,
-        home: home.lease,
-        nowMs,
-        signal: program.signal,
-      });
+      readLiveLeader({ client, installed, lease, nowMs, signal });
     const { settings, config } = planning;
     const { namespace } = flags;
-    const { signal } = program;
     const readNotRead = (): Promise<NamesNotRead> =>
       readNamesNotRead({ client, settings, kinds: config.kinds, namespace, signal });
     const found = { connection, where, installed, planning, flags, program };

@@ -30,11 +30,9 @@ export function leaderLines({ kind, says, advice }: LiveLeader): readonly string
 export type LeaderQuestion = {
   readonly client: ApiClient;
   readonly installed: Installed;
-  /** Namespace of the Lease where no Deployment says it. */
-  readonly home: string;
-  /** Whether the replicas elect a leader, and by which Lease. Undefined: as the Deployment says. */
+  readonly lease: Ref;
+  /** Whether the replicas elect a leader. Undefined: as the Deployment says. */
   readonly elects?: boolean;
-  readonly lease?: Ref;
   readonly clock?: Clock;
   /** By the API server's clock, in milliseconds since the epoch. */
   readonly nowMs: () => number;
@@ -52,18 +50,25 @@ const USUAL_S = 15;
 const USUAL_NAME = "secretcast";
 
 export async function readLiveLeader(question: LeaderQuestion): Promise<LiveLeader> {
-  const { installed, home, elects } = question;
-  const controller = installed.kind === "found" ? installed.controller : undefined;
+  const { client, installed, lease, elects, signal } = question;
+  const controller = controllerOf(installed);
   if (!(elects ?? !isOff(controller?.flags["leader-elect"]))) return byReadyPods(controller);
-  const place = question.lease ?? {
+  const seen = await orRefusal(readLease(client, lease, signal));
+  const isKnown = installed.kind === "none" || controller?.unread.length === 0;
+  return seen instanceof ApiError ? withoutLease(seen, lease, isKnown) : byLease(question, seen);
+}
+
+/** The Lease of a controller. `home`: its namespace where no Deployment says it. */
+export function leaseOf(installed: Installed, home: string): Ref {
+  const controller = controllerOf(installed);
+  return {
     namespace: String(controller?.flags["lease-namespace"] ?? controller?.namespace ?? home),
     name: String(controller?.flags["lease-name"] ?? USUAL_NAME),
   };
-  const lease = await orRefusal(readLease(question, place));
-  const isKnown = installed.kind === "none" || controller?.unread.length === 0;
-  return lease instanceof ApiError
-    ? withoutLease(lease, place, isKnown)
-    : byLease(question, place, lease);
+}
+
+function controllerOf(installed: Installed): InstalledController | undefined {
+  return installed.kind === "found" ? installed.controller : undefined;
 }
 
 function isOff(value: unknown): boolean {
@@ -97,38 +102,32 @@ function withoutLease({ kind }: ApiError, place: Ref, isKnown: boolean): LiveLea
   return { kind: "none", says: `no replica leads: ${absent}`, advice: lookAtPods(namespace) };
 }
 
-async function byLease(
-  question: LeaderQuestion,
-  place: Ref,
-  first: SeenLease,
-): Promise<LiveLeader> {
-  const which = `Lease ${refText(place)}`;
+async function byLease(question: LeaderQuestion, first: SeenLease): Promise<LiveLeader> {
+  const which = `Lease ${refText(question.lease)}`;
   const { holder, renewed, lasts } = first;
   const since = renewed === undefined ? "" : ` since ${apiTime(renewed)}`;
   const none = (why: string): LiveLeader => ({
     kind: "none",
     says: `no replica leads${since}: ${why}`,
-    advice: lookAtPods(place.namespace),
+    advice: lookAtPods(question.lease.namespace),
   });
   if (holder === "") return none(`the last one released the ${which}`);
   const ageMs = Math.abs(question.nowMs() - (renewed ?? 0) * 1000);
-  const isLive = ageMs <= lasts * 1000 || (await isRenewed(question, place, first));
+  const isLive = ageMs <= lasts * 1000 || (await isRenewed(question, first));
   return isLive
     ? { kind: "live", says: `${holder} leads, by the ${which}` }
     : none(`${holder} no longer renews the ${which}`);
 }
 
 async function isRenewed(
-  question: LeaderQuestion,
-  place: Ref,
+  { client, lease, clock = systemClock, signal }: LeaderQuestion,
   { version }: SeenLease,
 ): Promise<boolean> {
-  const { clock = systemClock, signal } = question;
   const deadline = clock.monotonic() + LOOK_MS;
   while (clock.monotonic() < deadline) {
     await sleep(clock, LOOK_EVERY_MS, signal);
     signal.throwIfAborted();
-    const next = await orRefusal(readLease(question, place));
+    const next = await orRefusal(readLease(client, lease, signal));
     if (next instanceof ApiError) return false;
     if (next.version !== version) return next.holder !== "";
   }
@@ -143,7 +142,12 @@ type SeenLease = {
   readonly version: string;
 };
 
-async function readLease({ client, signal }: LeaderQuestion, place: Ref): Promise<SeenLease> {
+/** Rejects with an ApiError. */
+export async function readLease(
+  client: ApiClient,
+  place: Ref,
+  signal: AbortSignal,
+): Promise<SeenLease> {
   const lease = fieldsIn(await getObject(client, LEASES, place, signal, { what: "get the lease" }));
   const spec = fieldsIn(lease["spec"]);
   const lasts = spec["leaseDurationSeconds"];

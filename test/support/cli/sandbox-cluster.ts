@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
 import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import { microTime } from "../../../src/kube/leaderelection/lease-record.ts";
 import { isRecord } from "../../../src/kube/json.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 
@@ -51,7 +52,7 @@ export function markedCopy(place: string, source: string): JsonObject {
 
 /** That a replica has just renewed, and that lasts longer than any test. */
 export function liveLease(namespace = "secretcast"): JsonObject {
-  const renewTime = new Date().toISOString().replace("Z", "000Z");
+  const renewTime = microTime(Date.now());
   const spec = { holderIdentity: "replica_1", leaseDurationSeconds: 3600, renewTime };
   return {
     apiVersion: "coordination.k8s.io/v1",
