@@ -41,17 +41,45 @@ test("copies and a source of names that are not read are counted, with the value
   assert.equal((await run(["status", ONLY, "-n", "team-b"])).code, 2);
 });
 
-test("copies that a tenant forges in one namespace are printed and change no exit code", async (t) => {
+test("copies and pulling objects that a tenant makes alone are printed and change no exit code", async (t) => {
   const { run } = await sandboxCluster(t, [
     ...NAMESPACES,
     markedCopy("team-a/forged", "secretcast/nothing"),
+    secret("team-b/pulls", { "secretcast.io/from": "secretcast/nothing" }),
   ]);
   for (const words of COMMANDS) {
     const { code, stdout, stderr } = await run([...words, ONLY]);
-    assert.equal(code, 0, stdout + stderr);
-    const line = /not read, in team-a alone and without a source: 1 copy called forged/;
-    assert.match(stdout + stderr, line);
+    const said = stdout + stderr;
+    assert.equal(code, 0, said);
+    assert.match(said, /not read, in team-a alone and without a source: 1 copy called forged/);
+    assert.match(said, /in team-b alone and without a source: 1 pulling object called pulls/);
   }
+});
+
+test("a misspelt annotation in a source namespace takes part as a source", async (t) => {
+  const { run } = await sandboxCluster(t, [
+    ...NAMESPACES,
+    secret("secretcast/db", { "secretcast.io/two": "team-*" }),
+  ]);
+  const { code, stderr } = await run(["plan", ONLY]);
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /1 source of names that are not read: db/);
+});
+
+test("a value that is too long is not printed, and one of too many names is called impossible", async (t) => {
+  const copiesOf = (count: number, length: number): readonly JsonObject[] =>
+    Array.from({ length: count }, (_, at) =>
+      secret(`secretcast/${String(at).padEnd(length, "x")}`, { "secretcast.io/to": "team-*" }),
+    );
+  const long = await sandboxCluster(t, [...NAMESPACES, ...copiesOf(5, 200)]);
+  const many = await sandboxCluster(t, [...NAMESPACES, ...copiesOf(49, 5)]);
+  const { stderr } = await long.run(["plan", ONLY]);
+  assert.match(stderr, /to add these names to --only-names lets them take part/);
+  assert.doesNotMatch(stderr, /at most 50/);
+  assert.match(
+    (await many.run(["plan", ONLY])).stderr,
+    /have 51 names, and at most 50 are possible/,
+  );
 });
 
 test("objects of another installation do not count, and without --only-names nothing is asked", async (t) => {

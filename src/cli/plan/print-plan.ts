@@ -33,7 +33,11 @@ import type { NamesNotRead } from "../../inspect/cluster/names-not-read.ts";
 import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { readFiles, type FileCluster } from "../../inspect/cluster/read-files.ts";
-import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
+import {
+  effectlessOf,
+  withoutEffect,
+  type Effectless,
+} from "../../inspect/cluster/without-effect.ts";
 import { readExpectation, unexpected, type ExpectedItem, type Unexpected } from "./expectation.ts";
 import {
   planColumns,
@@ -158,7 +162,7 @@ function printFiles(
 }
 
 type Planned = ReadCluster & {
-  readonly notRead?: NamesNotRead;
+  readonly notRead: NamesNotRead;
   readonly planning: PlanningSettings;
   /** A line that names the cluster. Undefined for files. */
   readonly where: string | undefined;
@@ -187,6 +191,7 @@ async function printPlanOf(
       flags,
       program,
     );
+  const effectless = effectlessOf(dryPlan.plan, namespace);
   const ignored =
     where === undefined ? await ignoredInFiles(dryPlan.plan.ignored, read.readLive) : [];
   const summary = summaryLine(items, dryPlan.plan, whole);
@@ -194,20 +199,25 @@ async function printPlanOf(
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, dryPlan.plan) : undefined,
     waitingLine(items, nowMs),
-    ...(notRead?.lines ?? []),
+    ...notRead.lines,
     ...ignored,
-    ...(notRead?.unknown ?? []),
-    ...withoutEffect(effectlessOf(dryPlan.plan, namespace)),
+    ...notRead.unknown,
+    ...withoutEffect(
+      where === undefined ? { ...effectless, ignored: NOTHING_IGNORED } : effectless,
+    ),
     where,
     settingsLine(planning),
   ];
   for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
   // Unknown objects may be changes, so neither 0 nor 2 would be correct.
-  if (!printUnknown(read, program) || (notRead?.unknown.length ?? 0) > 0) return 1;
+  if (!printUnknown(read, program) || notRead.unknown.length > 0) return 1;
   // An expectation says itself what is missing.
-  const isLeftOut = expected === undefined && (notRead?.isMissing === true || ignored.length > 0);
+  const isLeftOut = expected === undefined && (notRead.isMissing || ignored.length > 0);
   return different || isLeftOut ? otherwiseCode(flags) : 0;
 }
+
+/** Files: each object that is ignored has a line of its own. */
+const NOTHING_IGNORED: Effectless["ignored"] = { reasons: [], objects: { shown: [] } };
 
 function printDifferences(
   items: readonly Unexpected[],

@@ -14,6 +14,7 @@ import {
   PREFIX,
   REFUSED_NAME_PREFIX,
   SOURCE_ANNOTATIONS,
+  TARGET_ANNOTATIONS,
 } from "./vocabulary.ts";
 
 export type ListedKind = "Secret" | "ConfigMap";
@@ -53,7 +54,6 @@ export const OBJECT_FIELDS: Readonly<Record<string, ListedKind>> = {
 };
 const LIST_FIELDS: ReadonlySet<string> = new Set(LIST_ANNOTATIONS);
 const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_FIELDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
-const ASKING_FIELDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
 const NO_ANNOTATIONS: SourceText = parseSource({}, "");
 
@@ -83,8 +83,8 @@ export function* parseEntry(
     const { fault } = invalid(objects.map(refText).join(" "), "one of secret, configMap");
     problems.push(problemOf(key, "", fault));
   }
-  if (!ASKING_FIELDS.some((field) => mapping.has(field))) {
-    const { fault } = invalid("", `one of ${ASKING_FIELDS.join(", ")}`);
+  if (!TARGET_ANNOTATIONS.some((field) => mapping.has(field))) {
+    const { fault } = invalid("", `one of ${TARGET_ANNOTATIONS.join(", ")}`);
     problems.push(problemOf(key, "", fault));
   }
   const only = objects.length === 1 ? object : undefined;

@@ -99,12 +99,16 @@ export const MARKS: readonly AnnotationName[] = ANNOTATION_NAMES.filter(isMark);
 export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("source");
 export const LIST_ANNOTATIONS = SOURCE_ANNOTATIONS.filter((name) => "list" in VOCABULARY[name]);
 export const PULL_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("pulling Secret");
-/** Not valid on a pulling Secret: each of them stops the pull. */
-export const REFUSED_ON_PULL = [
+/** Those that name namespaces: a source that has none of them asks for nothing. */
+export const TARGET_ANNOTATIONS = [
   "to",
   "to-selector",
   "allow",
   "allow-selector",
+] as const satisfies readonly AnnotationName[];
+/** Not valid on a pulling Secret: each of them stops the pull. */
+export const REFUSED_ON_PULL = [
+  ...TARGET_ANNOTATIONS,
   "adopt",
 ] as const satisfies readonly AnnotationName[];
 export const NAMESPACE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("namespace");

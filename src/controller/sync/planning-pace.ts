@@ -3,8 +3,8 @@
 // each write and only finds that all is done would otherwise use up what the next namespace needs.
 // Nothing counts the syncs: a plan of a millisecond may run for each of forty new namespaces in a second, and a
 // plan of 400 ms runs once a second, whatever makes the events.
-// Pure: times are milliseconds of a monotonic clock. Costs are CPU time, because a plan takes longer on a machine
-// that others use as well, and costs no more there.
+// Pure: times are milliseconds of a monotonic clock. Costs are CPU time: other programs on the machine make a plan
+// take longer, but they do not make it cost more.
 
 /** The share of one core that planning may take. */
 const SHARE = 1 / 6;

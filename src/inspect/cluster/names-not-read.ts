@@ -1,8 +1,8 @@
 // What --only-names leaves out and users may take for current: annotated objects and copies of other names. The
 // controller does not read them, so it neither changes nor reports them. Only metadata are read, with the user's
 // rights. Without --only-names nothing is asked.
-import { carries } from "../../controller/annotations/parse.ts";
-import { isNameRead, MOST_NAMES } from "../../controller/annotations/name-scope.ts";
+import { isNameRead, missingToAdd } from "../../controller/annotations/name-scope.ts";
+import { annotationKey, PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
@@ -11,7 +11,7 @@ import { marksOf } from "../../controller/observed/read-copy.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { listed } from "../../text/listed.ts";
-import { refText, type Ref } from "../../text/names.ts";
+import { parseRef, refText, type Ref } from "../../text/names.ts";
 import { printable } from "../../text/printable.ts";
 import { listKept } from "../requests/list-kept.ts";
 import { withoutData } from "../requests/without-data.ts";
@@ -38,20 +38,21 @@ type Role = "copies" | "sources" | "pulling objects";
 type Found = {
   readonly role: Role;
   readonly place: Ref;
-  /** The source of a copy, or of a pulling object. */
+  /** That a copy or a pulling object names. */
   readonly source: Ref | undefined;
 };
 
 const NOTHING: NamesNotRead = { lines: [], isMissing: false, unknown: [] };
-const SOURCE_ANNOTATIONS = ["to", "to-selector", "allow", "allow-selector"] as const;
 const MOST_SHOWN = 10;
-/** An argument of a command line that people still read. */
-const LONGEST_VALUE = 500;
 
 export async function readNamesNotRead(question: NamesQuestion): Promise<NamesNotRead> {
   const { onlyNames } = question.settings;
   if (!onlyNames) return NOTHING;
-  const each = await Promise.all(question.kinds.map((kind) => readKind(question, kind, onlyNames)));
+  const kinds = question.kinds.map((kind) => readKind(question, kind, onlyNames));
+  return together(await Promise.all(kinds));
+}
+
+function together(each: readonly NamesNotRead[]): NamesNotRead {
   return {
     lines: each.flatMap(({ lines }) => lines),
     isMissing: each.some(({ isMissing }) => isMissing),
@@ -87,25 +88,28 @@ async function readKind(
 
 /** The same of objects that files describe. */
 export function namesNotReadOf(
-  kind: ObjectKind,
-  objects: Iterable<unknown>,
+  kinds: readonly ObjectKind[],
+  objectsOf: (kind: ObjectKind) => Iterable<unknown>,
   settings: PlannerSettings,
 ): NamesNotRead {
   const { onlyNames } = settings;
   if (!onlyNames) return NOTHING;
-  const judge = new Judge(settings, onlyNames);
-  for (const raw of objects) {
-    const found = judge.read(raw);
-    if (found) judge.found.push(found);
-  }
-  return { ...judge.answer(kind, undefined), unknown: [] };
+  const each = kinds.map((kind) => {
+    const judge = new Judge(settings, onlyNames);
+    for (const raw of objectsOf(kind)) {
+      const found = judge.read(raw);
+      if (found) judge.found.push(found);
+    }
+    return { ...judge.answer(kind, undefined), unknown: [] };
+  });
+  return together(each);
 }
 
 class Judge {
   readonly found: Found[] = [];
   readonly #settings: PlannerSettings;
   readonly #onlyNames: ReadonlySet<string>;
-  /** What can be the source of a copy. */
+  /** What can be a source: objects of the source namespaces. */
   readonly #own = new Set<string>();
 
   constructor(settings: PlannerSettings, onlyNames: ReadonlySet<string>) {
@@ -143,13 +147,15 @@ function takingPart(
 ): Found | undefined {
   const texts = stringsOf(annotations);
   const marks = marksOf(place, stringsOf(labels), texts);
-  if (carries(texts, ["from"])) return { role: "pulling objects", place, source: undefined };
+  const from = texts[annotationKey("from")];
+  if (from !== undefined) return { role: "pulling objects", place, source: parseRef(from.trim()) };
   if (marks)
     return isOfOtherInstallation(settings, marks.source.namespace)
       ? undefined
       : { role: "copies", place, source: marks.source };
   const isSource =
-    settings.sourceNamespaces.matches(place.namespace) && carries(texts, SOURCE_ANNOTATIONS);
+    settings.sourceNamespaces.matches(place.namespace) &&
+    Object.keys(texts).some((key) => key.startsWith(PREFIX));
   return isSource ? { role: "sources", place, source: undefined } : undefined;
 }
 
@@ -170,7 +176,7 @@ function namesOf(found: readonly Found[], own: ReadonlySet<string>): readonly No
       if (!first) return [];
       const places = group.map(({ place }) => place);
       const isForeign =
-        first.role === "copies" &&
+        first.role !== "sources" &&
         new Set(places.map(({ namespace }) => namespace)).size === 1 &&
         group.every(({ source }) => !source || !own.has(refText(source)));
       return [{ role: first.role, name: first.place.name, places, isForeign }];
@@ -196,12 +202,14 @@ function linesOf(
   const foreign = named.filter(({ isForeign }) => isForeign);
   const missing = new Set(named.filter(({ isForeign }) => !isForeign).map(({ name }) => name));
   return [
-    ...(lines.length === 0 ? [] : [`${lines.join("; ")}; ${adviceFor(onlyNames, missing)}`]),
+    ...(lines.length === 0
+      ? []
+      : [`${lines.join("; ")}; nothing keeps them current: ${missingToAdd(onlyNames, missing)}`]),
     ...foreign
       .slice(0, MOST_SHOWN)
       .map(
-        ({ name, places }) =>
-          `not read, in ${places[0]?.namespace ?? ""} alone and without a source: ${places.length} ${wordOf("copies", places.length, kind)} called ${name}`,
+        ({ role, name, places }) =>
+          `not read, in ${places[0]?.namespace ?? ""} alone and without a source: ${places.length} ${wordOf(role, places.length, kind)} called ${name}`,
       ),
   ].map(printable);
 }
@@ -215,12 +223,4 @@ const SINGULAR: Readonly<Record<Role, string>> = {
 function wordOf(role: Role, count: number, kind: ObjectKind): string {
   const word = count === 1 ? SINGULAR[role] : role;
   return kind === "Secret" ? word : `${word} (${kind})`;
-}
-
-function adviceFor(onlyNames: ReadonlySet<string>, missing: ReadonlySet<string>): string {
-  const names = new Set([...onlyNames, ...missing]);
-  const value = [...names].join(",");
-  return names.size > MOST_NAMES || value.length > LONGEST_VALUE
-    ? `--only-names has ${onlyNames.size} names, and at most ${MOST_NAMES} are possible: nothing keeps the others current`
-    : `nothing keeps them current: --only-names ${value} lets them take part`;
 }

@@ -92,7 +92,6 @@ export function readFiles(
   const implied = take([...placed.values()], builder, config);
   const objectsOf = (kind: ObjectKind): readonly unknown[] =>
     [...placed.values()].filter((each) => each.kind === kind).map(({ object }) => object);
-  const left = kinds.map((kind) => namesNotReadOf(kind, objectsOf(kind), settings));
   return {
     builder,
     clusterStates: builder.states(),
@@ -101,11 +100,7 @@ export function readFiles(
     skipped,
     implied,
     unread,
-    notRead: {
-      lines: left.flatMap(({ lines }) => lines),
-      isMissing: left.some(({ isMissing }) => isMissing),
-      unknown: [],
-    },
+    notRead: namesNotReadOf(kinds, objectsOf, settings),
     readLive: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
   };
 }

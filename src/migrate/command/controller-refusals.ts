@@ -4,6 +4,7 @@ import type { Migration } from "../moves/migration.ts";
 import { movedKinds, namesToAdd } from "../moves/move-flags.ts";
 import { publishingEntry } from "../moves/source-namespaces.ts";
 import { listed } from "../../text/listed.ts";
+import { MOST_NAMES } from "../../controller/annotations/name-scope.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { ClusterContext } from "../../inspect/cluster/cluster-context.ts";
 
@@ -34,9 +35,6 @@ export function refuseUnreadKind(
     `the controller ${namespace}/${name} runs without --config-maps, so that no copy of a ConfigMap would follow its source: give it that flag and the rights for ConfigMaps first, or stop it`,
   );
 }
-
-/** The most names of --only-names. */
-const MOST_NAMES = 50;
 
 // The controller could not read the copies, and nothing would tell.
 export function refuseUnreadNames(migration: Migration, context: ClusterContext): void {

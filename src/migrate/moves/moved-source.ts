@@ -14,6 +14,7 @@ import {
   PREFIX,
   isMark,
   ANNOTATION_NAMES,
+  TARGET_ANNOTATIONS,
 } from "../../controller/annotations/vocabulary.ts";
 import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
 import type { StringMap } from "../../text/string-map.ts";
@@ -68,8 +69,7 @@ export function moveSource(
       Object.entries<string>,
     ),
   );
-  const named = ["to", "to-selector", "allow", "allow-selector"] as const;
-  const isNamed = named.some((word) => annotationKey(word) in annotations);
+  const isNamed = TARGET_ANNOTATIONS.some((word) => annotationKey(word) in annotations);
   if (!isNamed && incomplete.length > 0) {
     return { ...NOTHING, write: "refused", old, place, object, content, notes, incomplete };
   }

@@ -479,6 +479,7 @@ test("a source in the files that a run would ignore is named with its mistakes, 
     outside.stderr,
     /^ignored: Secret platform\/db: secretcast\.io\/to has no effect here: .*; invalid secretcast\.io\/on-delet: /m,
   );
+  assert.equal(outside.stderr.match(/platform\/db/g)?.length, 1, outside.stderr);
   const alone = await plan(files({ "secretcast.io/on-delet": "keep" }));
   assert.equal(alone.code, 2, alone.stderr);
   assert.match(
