@@ -302,12 +302,7 @@ export const DOMAINS: readonly Domain[] = [
     name: "pulls",
     settings: PLAIN,
     start: world,
-    events: some(
-      PULL_EVENTS,
-      ...(["offer created", "offer rotated", "offered to nobody", "offered again"] as const),
-      ...(["offer deleted", "pulling object created", "from taken off"] as const),
-      ...(["from put back", "pulling object deleted"] as const),
-    ),
+    events: PULL_EVENTS,
     disturbed: { requests: true },
   },
   {
@@ -320,5 +315,28 @@ export const DOMAINS: readonly Domain[] = [
       ...(["object created", "object rotated", "object deleted"] as const),
     ),
     disturbed: { requests: true },
+  },
+  {
+    name: "kept by the list",
+    settings: PLAIN,
+    start: () => new Map([...world(), ...on.clusterOf(on.namespace("apps"))]),
+    events: some(
+      LIST_EVENTS,
+      ...(["list entry", "list entry keeps", "list entry removed", "list emptied"] as const),
+      ...(["object created", "object rotated", "copy of it edited"] as const),
+    ),
+    disturbed: { requests: true },
+  },
+  {
+    name: "two by two",
+    settings: PLAIN,
+    start: () =>
+      new Map([...world(), ...on.clusterOf(on.namespace("shared-2"), on.namespace("team-b"))]),
+    events: {
+      ...some(TWO_EVENTS, "create", "delete", "other created", "other deleted"),
+      "one declines": on.says("team-b", { accept: "false" }),
+      "one accepts": on.says("team-b", { accept: "" }),
+    },
+    disturbed: { requests: true, unseen: true },
   },
 ];

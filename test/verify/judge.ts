@@ -83,6 +83,19 @@ export class Truth {
     return this.#isGone(raw) && rest.some(({ rank }) => rank >= this.#rankOf(raw));
   }
 
+  /** A stronger source wants the place, and until it has it, the source that the copy names is served. */
+  #isServedMeanwhile(home: Raw, before: Raw, after: Raw): boolean {
+    const named = wordOf(before, "source");
+    const holder = this.model.sources.find(({ raw }) => placeOf(raw) === named);
+    return (
+      holder !== undefined &&
+      holder.copyName === before.metadata.name &&
+      !holder.paused &&
+      pushes(holder, home, this.flags) &&
+      copyDifferences(after, holder).length === 0
+    );
+  }
+
   #isGone(copy: Raw): boolean {
     return !this.world.objects.has(wordOf(copy, "source") ?? "");
   }
@@ -107,8 +120,8 @@ export class Truth {
   }
 
   /** Which unwanted copies count together: those of one source under one name. */
-  lossKey({ metadata, ...raw }: Raw): string {
-    return `${wordOf({ metadata, ...raw }, "source") ?? ""} ${metadata.name}`;
+  lossKey(raw: Raw): string {
+    return `${wordOf(raw, "source") ?? ""} ${raw.metadata.name}`;
   }
 
   /**
@@ -139,6 +152,7 @@ export class Truth {
       const taker = sources[differences.findIndex((found) => found.length === 0)];
       const isTakeover = before && isOurs(before) && this.#isGone(before);
       if (taker) return isTakeover && taker.rank >= this.#rankOf(before) ? { takesOver: true } : {};
+      if (before && this.#isServedMeanwhile(home, before, after)) return {};
       const ofContent = sources.some(({ raw }) => placeOf(raw) === wordOf(after, "source"));
       const said = rest.length === 0 ? "nothing may change there" : "no source wants it so";
       return {
