@@ -66,11 +66,11 @@ helm test secretcast --namespace secretcast --logs
 kubectl annotate secret NAME secretcast.io/to='team-*' --namespace secretcast
 \`\`\`
 
-\`onlyNames\` lists the names of the Secrets that take part. The controller cannot read any other Secret. Without it, it can read every Secret of the cluster. Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs. On OpenShift, no value is needed: no Pod names a user or a group.
+\`onlyNames\` lists the names of the Secrets that take part. The controller cannot read any other Secret. \`--set allSecrets=true\` instead lets it read every Secret of the cluster. The chart needs one of the two. Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs. On OpenShift, no value is needed: no Pod names a user or a group.
 
 ## Upgrade and uninstall
 
-\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. Always give all your values, with \`-f values.yaml\` or \`--reset-then-reuse-values\`: an upgrade that only sets others, such as \`--set image.tag=TAG\`, takes every entry out of the source list (\`sources\`). The notes of the upgrade name the entries that it takes away. If some entries remain, copies of the others are deleted after \`--delete-hold\`. If none remains, all of these copies stay as they are.
+\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. Always give all your values, with \`-f values.yaml\` or \`--reset-then-reuse-values\`: an upgrade that only sets others, such as \`--set image.tag=TAG\`, takes every entry out of the source list (\`sources\`), and guards that were on are removed. Without \`onlyNames\` and \`allSecrets\` it fails, so that no upgrade gives the controller more rights by mistake. The notes of the upgrade name first what it takes away: names, guards and entries. If some entries remain, copies of the others are deleted after \`--delete-hold\`. If none remains, all of these copies stay as they are.
 
 With \`flags.namespaces\`, each namespace of that list must exist before the installation, because the chart makes a Role in it. \`helm uninstall\` leaves every source and every copy where it is. Sources are in the namespace of the release: do not delete it with them in it.
 

@@ -4,8 +4,9 @@
 import { join } from "node:path";
 import { ROOT, run } from "./release/files.ts";
 
-/** Every value that makes an object more. pullSecrets asks for a version of Kubernetes. */
+/** The choice that the chart demands, and every value that makes an object more. pullSecrets asks for a version. */
 const VALUES = [
+  "allSecrets",
   "guardrail",
   "tenantGuard",
   "networkPolicy.enabled",

@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
-import { helmMissing, objectsIn } from "../support/programs/helm.ts";
+import { helmMissing, objectsIn, readable } from "../support/programs/helm.ts";
 import { kustomizeFiles } from "../../tools/kustomize-files.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../manifests", import.meta.url));
@@ -47,7 +47,7 @@ function kustomized(t: TestContext, components: readonly string[]): readonly Bui
 function rendered(settings: readonly string[]): readonly Built[] {
   const set = settings.flatMap((setting) => ["--set", setting]);
   const of = ["--namespace", HOME, "--kube-version", "1.36.0"];
-  return run("helm", "template", HOME, `${MANIFESTS}/chart`, ...of, ...set);
+  return run("helm", "template", HOME, `${MANIFESTS}/chart`, ...of, ...readable(...set));
 }
 
 /** Sorted by name, each with its text. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { grantsOf, neededGrants, type RbacManifest } from "../support/kube/rbac.ts";
-import { Helm, helmMissing, objectsIn, setJson } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn, readable, setJson } from "../support/programs/helm.ts";
 
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
 const options = { skip: helmMissing() ?? false };
@@ -18,7 +18,7 @@ after(() => helm.close());
 
 function rendered(values: object): readonly RbacManifest[] {
   return objectsIn(
-    helm.run("template", "secretcast", CHART, ...IN, ...setJson(values)),
+    helm.run("template", "secretcast", CHART, ...IN, ...readable(...setJson(values))),
   ) as readonly RbacManifest[];
 }
 
@@ -101,7 +101,14 @@ test(
   () => {
     const off = ["--set", "rbac.clusterRole=false"];
     const refused = (...more: readonly string[]): string => {
-      const { code, stderr } = helm.try("template", "secretcast", CHART, ...IN, ...off, ...more);
+      const { code, stderr } = helm.try(
+        "template",
+        "secretcast",
+        CHART,
+        ...IN,
+        ...off,
+        ...readable(...more),
+      );
       assert.equal(code, 1, more.join(" "));
       return stderr;
     };

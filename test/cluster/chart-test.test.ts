@@ -12,7 +12,7 @@ import { ok } from "../support/api-server/facts/place.ts";
 import type { Http } from "../support/api-server/http.ts";
 import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, readable } from "../support/programs/helm.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -75,7 +75,7 @@ for (const values of ["configMaps=true,guardrail=true", "flags.namespaces={chart
     `helm test passes for a release with ${values}, and takes its Pod along`,
     { skip: helmMissing() ?? false },
     async () => {
-      helm.run("install", "mine", CHART, "--namespace", HOME, "--set", values);
+      helm.run("install", "mine", CHART, "--namespace", HOME, ...readable("--set", values));
       await placeLiveLease(cluster, HOME, "mine-secretcast");
       const said = await helmTest();
       assert.equal(said.pod.code, 0, said.pod.said);
@@ -91,7 +91,7 @@ test(
   "helm test fails where a right was taken away, and names it in the Pod's log",
   { skip: helmMissing() ?? false },
   async () => {
-    helm.run("install", "mine", CHART, "--namespace", HOME);
+    helm.run("install", "mine", CHART, "--namespace", HOME, ...readable());
     const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/mine-secretcast";
     ok(await http.send("PATCH", role, { body: { rules: [] }, ...MERGE }), 200);
     await placeLiveLease(cluster, HOME, "mine-secretcast");

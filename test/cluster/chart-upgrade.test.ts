@@ -13,11 +13,12 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadAllYaml, type V1Deployment } from "@kubernetes/client-node";
 import { auditEventsOf } from "../support/api-server/audit-log.ts";
+import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ownCluster, openCluster } from "../support/api-server/cluster.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Http } from "../support/api-server/http.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, readable } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const FIRST = `${ROOT}test/cluster/first-release`;
@@ -126,7 +127,7 @@ test(
     assert.equal(before.size, 10);
 
     const chart = `${ROOT}manifests/chart`;
-    helm.run("upgrade", "secretcast", chart, ...place, "--reset-then-reuse-values");
+    helm.run("upgrade", "secretcast", chart, ...place, ...readable("--reset-then-reuse-values"));
     const said = await runOnceAsDeployed();
     assert.match(said, /"secrets":10,.*"msg":"caches filled"/, "it has seen them all");
     assert.deepEqual(await versions(), before);
@@ -142,7 +143,10 @@ test(
   },
 );
 
-const EVERYTHING = ["--set", "guardrail=true,tenantGuard=true,earlyCheck=true,configMaps=true"];
+const EVERYTHING = readable(
+  "--set",
+  "guardrail=true,tenantGuard=true,earlyCheck=true,configMaps=true",
+);
 
 test(
   "a value of the first version that has another name now is refused by its old one",
@@ -183,7 +187,15 @@ test(
   () => {
     const chart = `${ROOT}manifests/chart`;
     const upgrade = (...words: readonly string[]): string =>
-      helm.run("upgrade", "notes", chart, "--install", "--namespace", "notes", ...words);
+      helm.run(
+        "upgrade",
+        "notes",
+        chart,
+        "--install",
+        "--namespace",
+        "notes",
+        ...readable(...words),
+      );
     const entry = (key: string): readonly string[] => [
       "--set",
       `sources.${key}.secret=a/${key},sources.${key}.to=team-*`,
@@ -211,5 +223,61 @@ test(
       /The list is empty now: the copies of these entries are neither updated nor/,
     );
     assert.doesNotMatch(upgrade(...other), taken, "nothing is taken away any more");
+  },
+);
+
+test(
+  "an upgrade without the values fails before it gives the controller more rights (F1)",
+  { skip: helmMissing() ?? false },
+  () => {
+    const chart = `${ROOT}manifests/chart`;
+    const place = ["--namespace", "narrow"];
+    const choice =
+      /choose which Secrets .* --set 'onlyNames=\{NAME,NAME\}' .* --set allSecrets=true/;
+    const refused = (...words: readonly string[]): string => {
+      const { code, stderr } = helm.try(...words);
+      assert.equal(code, 1);
+      return stderr;
+    };
+    const create = ["install", "narrow", chart, "--create-namespace", ...place];
+    assert.match(refused(...create), choice);
+    const both = ["--set", "onlyNames={registry},allSecrets=true"];
+    assert.match(refused(...create, ...both), /onlyNames and allSecrets exclude each other/);
+    helm.run(...create, "--set", "onlyNames={registry,db},tenantGuard=true");
+    assert.match(refused("upgrade", "narrow", chart, ...place, "--set", "image.tag=x"), choice);
+    const role = ["get", "clusterrole", "narrow-secretcast", "-o", "jsonpath={.rules}"];
+    assert.match(
+      tryKubectl(cluster.kubeconfig, role).stdout,
+      /"resourceNames":\["registry","db"\]/,
+    );
+  },
+);
+
+test(
+  "the notes of an upgrade say first which names and guards it takes away (F1)",
+  { skip: helmMissing() ?? false },
+  () => {
+    const upgrade = (...words: readonly string[]): string => {
+      const of = ["upgrade", "narrow", `${ROOT}manifests/chart`, "--namespace", "narrow"];
+      const said = helm.run(...of, ...words);
+      return said.slice(said.indexOf("NOTES:"));
+    };
+    const mistake =
+      /If that is a mistake, .*\n\n {2}helm upgrade narrow CHART --namespace narrow -f/;
+    assert.doesNotMatch(upgrade("--reset-then-reuse-values"), /TAKEN|REMOVED|mistake/);
+    const fewer = upgrade("--set", "onlyNames={registry}");
+    assert.match(fewer, /^NAMES ARE TAKEN OFF onlyNames: db\. Copies of these names stay/m);
+    assert.match(fewer, /^THE TENANT GUARD IS REMOVED: others may edit/m);
+    assert.doesNotMatch(fewer, /THE GUARDRAIL IS REMOVED/);
+    assert.match(fewer, mistake);
+    const all = upgrade("--set", "allSecrets=true");
+    assert.match(
+      all,
+      /^ONLY-NAMES IS TAKEN AWAY: the controller could read Secrets named registry/m,
+    );
+    assert.match(all, /^THE GUARDRAIL IS REMOVED: the API server no longer holds/m);
+    assert.match(all, mistake);
+    assert.ok(all.indexOf("ONLY-NAMES") < all.indexOf("1. See that it runs"));
+    assert.doesNotMatch(upgrade("--set", "allSecrets=true"), /TAKEN|REMOVED|mistake/);
   },
 );

@@ -13,7 +13,7 @@ import { field } from "../support/api-server/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
 import { MONITORING_CRDS } from "../support/documents/monitoring-crds.ts";
-import { Helm, helmMissing, objectsIn, setJson } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn, readable, setJson } from "../support/programs/helm.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
@@ -97,7 +97,7 @@ const { pullSecrets: _, ...olderAll } = all;
 const LISTED = { flags: { namespaces: ["team-a", "team-b"] } };
 
 const CASES: Readonly<Record<string, Case>> = {
-  "the defaults": { values: {} },
+  "the defaults and every Secret": { values: { allSecrets: true } },
   ...Object.fromEntries(
     COMPONENTS.filter(({ setting }) => !setting.startsWith("flags.")).map(({ name, setting }) => [
       `${name} alone`,
@@ -283,7 +283,7 @@ for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entrie
     `${name}: linted, and taken by the API server without a warning`,
     { skip: MISSING || skip },
     () => {
-      const given = setJson(values);
+      const given = readable(...setJson(values));
       const lint = helm.run("lint", "--strict", CHART, "--namespace", HOME, ...given, ...OF_NOW);
       assert.match(lint, /1 chart\(s\) linted, 0 chart\(s\) failed/);
       const rendered = helm.run("template", release, CHART, "-n", HOME, ...OF_NOW, ...given);
@@ -329,7 +329,7 @@ test(
   { skip: MISSING },
   () => {
     const both = ["--set", "podMonitor.enabled=true,serviceMonitor.enabled=true"];
-    const { code, stderr } = helm.try("template", HOME, CHART, ...both);
+    const { code, stderr } = helm.try("template", HOME, CHART, ...readable(...both));
     assert.equal(code, 1);
     assert.match(stderr, /would both scrape each pod: set one of them/);
   },
@@ -348,7 +348,7 @@ test(
       ];
       const only = ["--show-only", "templates/servicemonitor.yaml"];
       const [service] = objectsIn(
-        helm.run("template", release, CHART, ...OF_NOW, ...given, ...only),
+        helm.run("template", release, CHART, ...OF_NOW, ...readable(...given), ...only),
       );
       assert.equal(field(service, "kind"), "Service");
       assert.match(String(field(service, "metadata", "name")), /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -362,7 +362,11 @@ test(
   () => {
     const keys = ["on", "yes", "no", "true", "null", "31", "1000", "1e3", "0x1f", "a.b"];
     const sources = Object.fromEntries(keys.map((key) => [key, ENTRY]));
-    const given = [...setJson({ sources }), "--show-only", "templates/sourcelist.yaml"];
+    const given = [
+      ...readable(...setJson({ sources })),
+      "--show-only",
+      "templates/sourcelist.yaml",
+    ];
     const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...given);
     const [list] = objectsIn(rendered);
     assert.deepEqual(Object.keys(Object(field(list, "data"))).toSorted(), keys.toSorted());
@@ -373,11 +377,11 @@ test(
   "without a source list there is no object and no right of it, and entries are refused (E12)",
   { skip: MISSING },
   () => {
-    const off = setJson({ flags: { "source-list": "" } });
+    const off = readable(...setJson({ flags: { "source-list": "" } }));
     const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...off);
     assert.match(rendered, /- --source-list=$/m);
     assert.doesNotMatch(rendered, /configmaps|kind: ConfigMap/);
-    const both = setJson({ flags: { "source-list": "" }, sources: { a: ENTRY } });
+    const both = readable(...setJson({ flags: { "source-list": "" }, sources: { a: ENTRY } }));
     const { code, stderr } = helm.try("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...both);
     assert.equal(code, 1);
     assert.match(stderr, /sources has entries, but flags.source-list is ''/);
@@ -389,7 +393,7 @@ test(
   { skip: MISSING },
   () => {
     const notes = (...more: readonly string[]): string => {
-      const given = more.flatMap((value) => ["--set", value]);
+      const given = readable(...more.flatMap((value) => ["--set", value]));
       const text = helm.run("install", "notes", CHART, "-n", HOME, "--dry-run=server", ...given);
       return text.slice(text.indexOf("NOTES:"));
     };

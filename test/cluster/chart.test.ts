@@ -14,7 +14,7 @@ import { TOGETHER } from "../support/documents/components.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ok } from "../support/api-server/facts/place.ts";
-import { Helm, helmMissing, objectsIn } from "../support/programs/helm.ts";
+import { Helm, helmMissing, objectsIn, readable } from "../support/programs/helm.ts";
 import { field, type Http } from "../support/api-server/http.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,7 +40,16 @@ const IN_ITS_NAMESPACE = ["--namespace", "secretcast"];
 // Without a cluster to ask, Helm takes one that is too old for pullSecrets.
 const OF_NOW = ["--kube-version", "1.36.0"];
 const template = (...values: readonly string[]) =>
-  objects(helm.run("template", "secretcast", CHART, ...IN_ITS_NAMESPACE, ...OF_NOW, ...values));
+  objects(
+    helm.run(
+      "template",
+      "secretcast",
+      CHART,
+      ...IN_ITS_NAMESPACE,
+      ...OF_NOW,
+      ...readable(...values),
+    ),
+  );
 const objects = (yaml: string): readonly KubernetesObject[] => objectsIn(yaml);
 function deploymentIn(rendered: readonly KubernetesObject[]): V1Deployment {
   const found = rendered.find(({ kind }) => kind === "Deployment");
@@ -183,7 +192,7 @@ for (const [value, complaint] of [
   ["podLabels.helm\\.sh/chart=x", "the label helm.sh/chart is the chart's own"],
 ] as const)
   test(`the chart refuses ${value} and says why`, options, () => {
-    const { code, stderr } = helm.try("template", "secretcast", CHART, "--set", value);
+    const { code, stderr } = helm.try("template", "secretcast", CHART, ...readable("--set", value));
     assert.equal(code, 1);
     assert.ok(stderr.includes(complaint), stderr);
   });
@@ -191,7 +200,7 @@ for (const [value, complaint] of [
 test("pullSecrets is refused below Kubernetes 1.36, with what to do instead", options, () => {
   const given = [...IN_ITS_NAMESPACE, ...set("pullSecrets"), "--set", "pullSecretNames={a,b}"];
   const render = (version: string) =>
-    helm.try("template", "secretcast", CHART, ...given, "--kube-version", version);
+    helm.try("template", "secretcast", CHART, ...readable(...given), "--kube-version", version);
   for (const [version, told] of [
     ["1.35.9", "v1.35.9"],
     ["v1.35.2-gke.1", "v1.35.2"],
@@ -207,7 +216,7 @@ test("pullSecrets is refused below Kubernetes 1.36, with what to do instead", op
   }
   for (const version of ["1.36.0", "v1.36.2-gke.1", "v1.36.0-rc.1", "1.37.1", "2.0.0"])
     assert.equal(render(version).code, 0, version);
-  const off = helm.try("template", "secretcast", CHART, "--kube-version", "1.30.0");
+  const off = helm.try("template", "secretcast", CHART, ...readable(), "--kube-version", "1.30.0");
   assert.equal(off.code, 0, "and the chart without it is for older ones too");
 });
 
@@ -301,7 +310,7 @@ test(
   () => {
     const home = ["--namespace", HOME];
     const given = [...home, ...OF_NOW, ...WITH_COMPONENTS];
-    const all = objects(helm.run("template", "two", CHART, ...given));
+    const all = objects(helm.run("template", "two", CHART, ...readable(...given)));
     // The controller knows the parameter by its name, in its own namespace.
     const renamed = all.filter(({ metadata }) => metadata?.name !== "secretcast-pull-secrets");
     assert.equal(all.length - renamed.length, 1);
@@ -408,7 +417,7 @@ test(
       await http.send("POST", "/api/v1/namespaces", { body: { metadata: { name: HOME, labels } } }),
       201,
     );
-    helm.run("install", "chart", CHART, "--create-namespace", ...place);
+    helm.run("install", "chart", CHART, "--create-namespace", ...readable(...place));
     const path = `/apis/apps/v1/namespaces/${HOME}/deployments/chart-secretcast`;
     assert.equal(field((await http.send("GET", path)).body, "spec", "replicas"), 2);
     await eventually("its pods are let in", async () => {
@@ -420,7 +429,7 @@ test(
     const metadata = { name: "kept", annotations: { "secretcast.io/to": "nowhere-*" } };
     ok(await http.send("POST", secrets, { body: { metadata } }), 201);
     const changes = ["--set", "replicaCount=1,flags.leader-elect=false,flags.resync=1h"];
-    helm.run("upgrade", "chart", CHART, ...place, ...changes);
+    helm.run("upgrade", "chart", CHART, ...place, ...readable(...changes));
     const { body } = await http.send("GET", path);
     assert.equal(field(body, "spec", "replicas"), 1);
     assert.deepEqual(field(body, "spec", "template", "spec", "containers", 0, "args"), [
@@ -446,7 +455,13 @@ test(
     const place = ["--namespace", HOME, "--wait=false"];
     const second = "system:serviceaccount:other:other-secretcast";
     const users = ["--set", `tenantGuardUsers={${second}}`];
-    helm.run("install", "chart", CHART, "--create-namespace", ...place, ...WITH_GUARDS, ...users);
+    helm.run(
+      "install",
+      "chart",
+      CHART,
+      "--create-namespace",
+      ...readable(...place, ...WITH_GUARDS, ...users),
+    );
     const account = `system:serviceaccount:${HOME}:chart-secretcast`;
     const as = (user: string, ...words: readonly string[]) => {
       const given = ["--as", user, "-n", "default", ...words];

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { after, before, type TestContext } from "node:test";
+import { nameToAdd } from "../../src/controller/annotations/name-scope.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
@@ -143,6 +144,37 @@ test("where --source-namespaces has globs, nothing is said of where a source sta
   assert.deepEqual(await ask({ adopt: "A" }), [
     "secretcast.io/adopt has no effect as it is: it has to be NAMESPACE/NAME of a source",
   ]);
+});
+
+test("under --only-names an annotation on another name is answered with what to add (A1)", async (t) => {
+  const name = "early-check-of-names";
+  const long = ["a", "b", "c", "d"].map((letter) => letter.repeat(130));
+  const many = Array.from({ length: 50 }, (_, at) => `n${at}`);
+  const [registry, ofLong, ofMany] = [["registry", "ca"], long, many] as const;
+  const onlyNames = registry;
+  t.after(await installEarlyCheck(http, { name, sourceNamespaces: [SOURCE], onlyNames }));
+  for (const [kind, names] of [["long", ofLong] as const, ["many", ofMany] as const]) {
+    const options = { name: `${name}-${kind}`, sourceNamespaces: [SOURCE], onlyNames: names };
+    t.after(await installEarlyCheck(http, options));
+  }
+  const ask = async (
+    texts: Readonly<Record<string, string>>,
+    { of = name, object = "db", home = SOURCE } = {},
+  ): Promise<readonly string[]> => {
+    const body = { metadata: { name: object, annotations: words(texts) } };
+    const path = `/api/v1/namespaces/${home}/secrets?dryRun=All`;
+    return spokenBy(of, await http.send("POST", path, { body }));
+  };
+  const said = (names: readonly string[]) => [
+    `objects named db are not read (--only-names): ${nameToAdd(new Set(names), "db")}`,
+  ];
+  assert.deepEqual(await ask({ to: "team-*" }), said(registry));
+  assert.deepEqual(await ask({ from: `${SOURCE}/registry` }, { home: OTHER }), said(registry));
+  assert.deepEqual(await ask({ adopt: `${SOURCE}/registry` }, { home: OTHER }), said(registry));
+  assert.deepEqual(await ask({ to: "team-*" }, { object: "ca" }), []);
+  assert.deepEqual(await ask({ from: "elsewhere/db" }, { home: OTHER }), []);
+  assert.deepEqual(await ask({ to: "team-*" }, { of: `${name}-long` }), said(ofLong));
+  assert.deepEqual(await ask({ to: "team-*" }, { of: `${name}-many` }), said(ofMany));
 });
 
 /** A scene whose namespaces alone are judged, by a policy that denies. */

@@ -127,7 +127,11 @@ test(
       ),
     );
     const before = everything();
-    const set = [...INSTALLED.map(({ setting }) => setting), ...MONITORING].join();
+    const set = [
+      "allSecrets=true",
+      ...INSTALLED.map(({ setting }) => setting),
+      ...MONITORING,
+    ].join();
     shell(ROOT, `helm install secretcast manifests/chart -n secretcast --set ${set}`);
     const manifest = shell(ROOT, "helm get manifest secretcast -n secretcast");
     const guards = manifest.match(/^kind: (ValidatingAdmissionPolicy(Binding)?|FlowSchema)$/gm);

@@ -239,6 +239,15 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- ternary "*" (join "', '" $names) (regexMatch "[*?!]" (join "," $names)) -}}
 {{- end -}}
 
+{{- /* The names of --only-names, as a list of CEL. */ -}}
+{{- define "secretcast.names" -}}
+{{- with .Values.onlyNames -}}
+['{{ join "', '" . }}']
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
 {{- /* The source namespaces of other installations, as a list of CEL. */ -}}
 {{- define "secretcast.otherSources" -}}
 {{- $globs := list -}}
@@ -256,6 +265,11 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- /* Empty where no cluster-scoped object is wanted. Every other guard of the values is here too, since every
 template that depends on one asks this. */ -}}
 {{- define "secretcast.clusterRole" -}}
+{{- if and .Values.onlyNames .Values.allSecrets -}}
+{{- fail "onlyNames and allSecrets exclude each other: remove allSecrets to let the controller read Secrets of these names alone, or onlyNames to let it read every Secret" -}}
+{{- else if not (or .Values.onlyNames .Values.allSecrets) -}}
+{{- fail "choose which Secrets the controller may read: --set 'onlyNames={NAME,NAME}' for those of a few names, or --set allSecrets=true for every one; on an upgrade, give all your values again" -}}
+{{- end -}}
 {{- if and (not (include "secretcast.rbac" .)) .Values.readerRoles -}}
 {{- fail "rbac.create is false, but readerRoles are roles: set one of the two" -}}
 {{- end -}}

@@ -15,6 +15,8 @@ export type EarlyCheckOptions = {
   readonly sourceNamespaces: readonly string[];
   /** As --other-source-namespaces has them. */
   readonly otherSourceNamespaces?: readonly string[];
+  /** As --only-names has them. */
+  readonly onlyNames?: readonly string[];
   readonly action?: "Warn" | "Deny";
   /** Fail shows what could not be judged. */
   readonly failurePolicy?: "Ignore" | "Fail";
@@ -34,9 +36,9 @@ export async function installEarlyCheck(
   options: EarlyCheckOptions,
 ): Promise<() => Promise<void>> {
   const { name, action = "Warn", failurePolicy = "Ignore", namespaces } = options;
-  const { sourceNamespaces, otherSourceNamespaces = [] } = options;
+  const { sourceNamespaces, otherSourceNamespaces = [], onlyNames = [] } = options;
   const policy: Policy = JSON.parse(JSON.stringify(loadYaml(readFileSync(FILE, "utf8"))));
-  const given = new Map(Object.entries({ sourceNamespaces, otherSourceNamespaces }));
+  const given = new Map(Object.entries({ sourceNamespaces, otherSourceNamespaces, onlyNames }));
   const variables = policy.spec.variables.map((one) => {
     const values = given.get(one.name);
     return values ? { name: one.name, expression: JSON.stringify(values) } : one;

@@ -29,6 +29,11 @@ export function setJson(values: object): readonly string[] {
   return given.length === 0 ? [] : ["--set-json", given.join(",")];
 }
 
+/** With the choice that the chart demands: every Secret, unless these words name some. */
+export function readable(...words: readonly string[]): readonly string[] {
+  return words.join(" ").includes("onlyNames") ? words : [...words, "--set", "allSecrets=true"];
+}
+
 /** The objects of a rendered chart. The Kubernetes client's own reader renames a field called "from". */
 export function objectsIn(yaml: string): readonly KubernetesObject[] {
   const all: readonly (KubernetesObject | null)[] = JSON.parse(JSON.stringify(loadAll(yaml)));
