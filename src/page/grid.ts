@@ -141,7 +141,7 @@ async function fill(
 /** The source of a copy or of a filled pulling object. */
 function sourceOf(kind: ObjectKind, object: CachedObject): string | undefined {
   if (object.role === "copy") return placeKey(kind, object.template.source);
-  const filled = object.role === "pull" && object.filled > 0;
+  const filled = object.role === "pull" && object.isFilled;
   return filled && object.from ? placeKey(kind, object.from) : undefined;
 }
 

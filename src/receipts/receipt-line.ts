@@ -61,7 +61,7 @@ export function holdingOf(object: CachedObject | undefined): Holding | undefined
   const pulling = object.role === "pull";
   const source = object.role === "pull" ? object.from : object.template.source;
   if (source === undefined || sourceUid === undefined) return undefined;
-  if (object.role === "pull" && object.filled === 0) return undefined;
+  if (object.role === "pull" && !object.isFilled) return undefined;
   return { uid, version, deleting, pulling, source, sourceUid, sourceVersion, entry, keyNames };
 }
 

@@ -149,7 +149,7 @@ test("blanks around the value of adopt are taken off by controller and guardrail
 test("filling a pulling Secret and emptying it again is within the rule", async () => {
   await done(create(admin, "c", annotated({ "secretcast.io/from": "secretcast/registry" })));
   const record = {
-    "secretcast.io/pulled-keys": "key",
+    "secretcast.io/placed-at": `${NAMESPACE}/c`,
     "secretcast.io/source-uid": "u",
     "secretcast.io/source-version": "7",
   };

@@ -94,7 +94,7 @@ secretsOnly(
       await scene.api.createSecret(tenant, `of-${name}`, {
         annotations: {
           "secretcast.io/from": `${vault}/${name}`,
-          "secretcast.io/pulled-keys": "mine",
+          "secretcast.io/placed-at": `${tenant}/of-${name}`,
           "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
           "secretcast.io/source-version": "1",
           "secretcast.io/entry": entry,

@@ -80,7 +80,6 @@ test("an entry of a ConfigMap stays in its field, through renames and when it mo
   });
   await maps.createSecret(team, "pulling", {
     annotations: { "secretcast.io/from": `${scene.source}/offer` },
-    data: { own: "mine" },
   });
   scene.start();
   const fields = (name: string, data: object, binaryData: object | undefined): Promise<unknown> =>
@@ -90,7 +89,7 @@ test("an entry of a ConfigMap stays in its field, through renames and when it mo
       return true;
     });
   await fields("app", { text: "plain", kept: "ünïcode" }, { "logo.bin": "/wD/" });
-  await fields("pulling", { a: "text", b: "text", own: "mine" }, undefined);
+  await fields("pulling", { a: "text", b: "text" }, undefined);
   // The same key in the other field, in a copy and in what pulls.
   await maps.patchSecret(scene.source, "app", {
     data: { note: null, logo: "drawn" },
@@ -98,9 +97,9 @@ test("an entry of a ConfigMap stays in its field, through renames and when it mo
   });
   await fields("app", { "logo.bin": "drawn", kept: "ünïcode" }, { text: "/wAA" });
   await maps.patchSecret(scene.source, "offer", { data: { a: null }, binaryData: { a: "/wAA" } });
-  await fields("pulling", { b: "text", own: "mine" }, { a: "/wAA" });
+  await fields("pulling", { b: "text" }, { a: "/wAA" });
   await maps.patchSecret(scene.source, "offer", { data: { a: "back" }, binaryData: { a: null } });
-  await fields("pulling", { a: "back", b: "text", own: "mine" }, undefined);
+  await fields("pulling", { a: "back", b: "text" }, undefined);
 });
 
 test("ConfigMaps that tell somebody what to do are no sources, places or pulling", async (t) => {

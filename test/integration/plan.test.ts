@@ -64,7 +64,7 @@ test("what plan says a run then does, write by write, and then nothing is left",
   await scene.unmanaged(b, "fresh", { data: { theirs: "y" } });
   await api.createSecret(c, "pulls", {
     annotations: { "secretcast.io/from": `${source}/fresh` },
-    data: { own: "1" },
+    data: {},
   });
   const before = await scene.versions();
   const items = await itemsOf(scene);

@@ -1,5 +1,5 @@
-// Secrets that pull: filled when their source comes, again after somebody empties them, and left with
-// their owner's own entries whenever source, consent or reference goes. Runs on the sandbox and on a
+// Secrets that pull: filled when their source comes, again after somebody empties them, and emptied whenever source,
+// consent or reference goes. Content of their owners' stays. Runs on the sandbox and on a
 // real API server.
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
@@ -40,7 +40,7 @@ async function refused(running: Running): Promise<string> {
 
 test("S40 a Secret that pulls from a source not there yet is filled when it comes", async (t) => {
   const scene = await openFastScene(t);
-  const namespace = await pulling(scene, { data: { own: "x" } });
+  const namespace = await pulling(scene, { data: { username: "" } });
   const running = scene.start();
   const absent = await refused(running);
   await scene.api.createSecret(scene.source, "login", { data: LOGIN });
@@ -55,9 +55,9 @@ test("S40 a Secret that pulls from a source not there yet is filled when it come
     "the same words when it is there and does not allow",
   );
   await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": scene.name("team-*") });
-  await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
+  await scene.holds(namespace, "db", LOGIN);
   await scene.api.setData(scene.source, "login", { password: "two", username: null });
-  await scene.holds(namespace, "db", { password: "two", own: "x" });
+  await scene.holds(namespace, "db", { password: "two" });
   const { states } = await scene.finish();
   assert.equal(states.current, 2);
 });
@@ -111,23 +111,43 @@ async function insist(
   );
 }
 
-test("S43 when the source or its consent goes, the owner's own entries stay, and so does the Secret", async (t) => {
+test("S43 when the source or its consent goes, the content goes, and the Secret stays with a record", async (t) => {
   const scene = await openFastScene(t);
   await allow(scene, "login", LOGIN);
-  const namespace = await pulling(scene, { data: { own: "x", username: "mine" } });
+  const sourceUid = (await scene.api.secret(scene.source, "login"))?.metadata.uid;
+  const namespace = await pulling(scene);
   const { metadata } = (await scene.api.secret(namespace, "db")) ?? {};
   scene.start();
-  const filled = { own: "x", username: "mine", password: "one" };
-  await scene.holds(namespace, "db", filled);
+  await scene.holds(namespace, "db", LOGIN);
+  await scene.api.setData(namespace, "db", { own: "x" });
+  await scene.holds(namespace, "db", LOGIN);
   await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": scene.name("other") });
-  await scene.holds(namespace, "db", { own: "x", username: "mine" });
+  await scene.holds(namespace, "db", {});
   await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": namespace });
-  await scene.holds(namespace, "db", filled);
+  await scene.holds(namespace, "db", LOGIN);
   await scene.api.deleteSecret(scene.source, "login");
-  await scene.holds(namespace, "db", { own: "x", username: "mine" });
+  await scene.holds(namespace, "db", {});
   const left = (await scene.api.secret(namespace, "db"))?.metadata;
   assert.equal(left?.uid, metadata?.uid);
-  assert.deepEqual(left?.annotations, metadata?.annotations, "no record is left");
+  const record = { "secretcast.io/source-uid": sourceUid };
+  assert.deepEqual(left?.annotations, { ...metadata?.annotations, ...record });
+});
+
+test("S43 content of its own is a conflict until its owner empties it, and what is to be kept stays", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  const annotations = { "secretcast.io/on-delete": "keep" };
+  const namespace = await pulling(scene, { annotations, data: { own: "x" } });
+  const running = scene.start();
+  assert.match(await refused(running), /^it has content of its own: own; empty it/);
+  await scene.api.setData(namespace, "db", { own: null });
+  await scene.holds(namespace, "db", LOGIN);
+  await scene.api.deleteSecret(scene.source, "login");
+  await eventually("it is its owner's", async () => {
+    const { metadata, data } = (await scene.api.secret(namespace, "db")) ?? {};
+    assert.deepEqual(data, LOGIN);
+    return metadata?.annotations?.["secretcast.io/source-version"] === undefined;
+  });
 });
 
 test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody's source", async (t) => {
@@ -163,25 +183,25 @@ test("with room for no data at all every source is read again, and every copy an
     "secretcast.io/from": `${scene.source}/login`,
     "secretcast.io/keys": "pw=password",
   };
-  await scene.api.createSecret(namespace, "db", { annotations: from, data: { own: "x" } });
+  await scene.api.createSecret(namespace, "db", { annotations: from });
   scene.start();
   await scene.holds(namespace, "login", LOGIN);
-  await scene.holds(namespace, "db", { own: "x", pw: "one" });
+  await scene.holds(namespace, "db", { pw: "one" });
   await scene.api.setData(scene.source, "login", { password: "two", username: null });
   await scene.holds(namespace, "login", { password: "two" });
-  await scene.holds(namespace, "db", { own: "x", pw: "two" });
+  await scene.holds(namespace, "db", { pw: "two" });
   await scene.api.annotate(scene.source, "login", { "secretcast.io/copy-labels": "none" });
 });
 
 test("an entry called __proto__ is filled in, follows its source, and is taken out again", async (t) => {
   const scene = await openFastScene(t);
-  const namespace = await pulling(scene, { data: { own: "x" } });
+  const namespace = await pulling(scene);
   const named = (value: string) => Object.fromEntries([["__proto__", value]]);
   await allow(scene, "login", named("one"));
   scene.start();
-  await scene.holds(namespace, "db", { own: "x", ...named("one") });
+  await scene.holds(namespace, "db", named("one"));
   await scene.api.setData(scene.source, "login", named("two"));
-  await scene.holds(namespace, "db", { own: "x", ...named("two") });
+  await scene.holds(namespace, "db", named("two"));
   await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": null });
-  await scene.holds(namespace, "db", { own: "x" });
+  await scene.holds(namespace, "db", {});
 });

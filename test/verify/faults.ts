@@ -222,4 +222,35 @@ const OF_MARKS_AND_WRITES: readonly Fault[] = [
   },
 ];
 
-export const FAULTS: readonly Fault[] = [...PLANTED_FIRST, ...OF_WAITS, ...OF_MARKS_AND_WRITES];
+const FILL = "controller/desired/pull-fill.ts";
+const OF_PULLS: readonly Fault[] = [
+  {
+    name: "content of its owner is overwritten",
+    domain: "pulls",
+    text: { file: FILL, find: "!pull.isFilled && changes > 0", put: "false && changes > 0" },
+  },
+  {
+    name: "what an owner adds to a filled object stays",
+    domain: "pulls",
+    text: { file: FILL, find: "!Object.hasOwn(offered, key)", put: "false" },
+  },
+  {
+    name: "content that is to be kept is taken out",
+    domain: "pulls",
+    text: { file: FILL, find: 'onDelete === "keep" ? [] : Object', put: "Object" },
+  },
+  {
+    name: "a fill in another place counts as ours",
+    domain: "pulls",
+    text: { file: FILL, find: "=== refText(place)", put: "!== undefined" },
+  },
+  { name: "fills are not made", domain: "pulls", wall: undone("fill") },
+  { name: "content is not taken out", domain: "pulls", wall: undone("clear") },
+];
+
+export const FAULTS: readonly Fault[] = [
+  ...PLANTED_FIRST,
+  ...OF_WAITS,
+  ...OF_MARKS_AND_WRITES,
+  ...OF_PULLS,
+];

@@ -1,5 +1,6 @@
 // The judges of the explorer, by the reference model: whether a write is legal for a state of the cluster,
 // since when a copy is unwanted, and what is wrong at rest.
+import { isDeepStrictEqual } from "node:util";
 import { copyDifferences } from "../campaign/judges/differences.ts";
 import { preconditionsOf, wrongForm, wrongTarget } from "../campaign/judges/request-judge.ts";
 import { wrongAtRest } from "../campaign/judges/rest-judge.ts";
@@ -7,8 +8,9 @@ import { pushes, rankOf } from "../campaign/model/namespaces.ts";
 import { Model } from "../campaign/model/model.ts";
 import {
   dataOf,
+  isBlank,
+  isFilled,
   placeOf,
-  recordedKeys,
   wordOf,
   wordsOn,
   type Flags,
@@ -71,10 +73,9 @@ export class Truth {
     const namespace = this.world.namespaces.get(raw.metadata.namespace ?? "");
     if (!namespace) return false;
     if (isPull(raw)) {
-      const offered = this.model.pulledAt(namespace, raw);
-      return (
-        recordedKeys(raw).length > 0 && offered !== undefined && Object.keys(offered).length === 0
-      );
+      const rest = this.model.pulledAt(namespace, raw);
+      const isOver = rest === "its owner's" || Object.keys(rest).length === 0;
+      return isFilled(raw) && isOver;
     }
     if (!isOurs(raw)) return false;
     const rest = this.model.restAt(namespace, raw.metadata.name);
@@ -190,20 +191,19 @@ export class Truth {
 
   #wrongFill(home: Raw, before: RawObject, after: RawObject | undefined): Found {
     if (!after) return { wrong: "it deleted a pulling object" };
-    const recorded = recordedKeys(before);
-    const [was, is] = [dataOf(before), dataOf(after)];
-    const lost = Object.keys(was).filter(
-      (key) => !recorded.includes(key) && is[key] !== was[key] && was[key] !== "",
-    );
-    if (lost.length > 0) return { wrong: `its owner's ${lost.join(", ")} changed` };
-    const offered = this.model.pulledAt(home, before);
-    if (offered === undefined) return { wrong: "what was pulled may not change there" };
-    if (Object.keys(offered).length === 0)
-      return Object.keys(is).some((key) => is[key] !== was[key] && is[key] !== "")
-        ? { wrong: "filled with what is not offered" }
-        : { removes: true };
-    const odd = Object.keys(is).filter((key) => is[key] !== was[key] && is[key] !== offered[key]);
-    return odd.length > 0 ? { wrong: `no source offers its ${odd.join(", ")}` } : {};
+    const rest = this.model.pulledAt(home, before);
+    if (rest === "as it is") return { wrong: "what was pulled may not change there" };
+    if (rest === "its owner's")
+      return isDeepStrictEqual(dataOf(after), dataOf(before)) && !isFilled(after)
+        ? { removes: true }
+        : { wrong: "what its owner keeps changed" };
+    if (Object.keys(rest).length === 0)
+      return isBlank(after) && !isFilled(after)
+        ? { removes: true }
+        : { wrong: "filled with what is not offered" };
+    return isDeepStrictEqual(dataOf(after), rest) && isFilled(after)
+      ? {}
+      : { wrong: "it does not hold what its source offers" };
   }
 }
 

@@ -11,7 +11,7 @@ import type {
 } from "../../controller/model/cluster.ts";
 import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
-import { typeDifference, type Row, type Verdict } from "../../controller/model/verdicts.ts";
+import type { Row, Verdict } from "../../controller/model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import {
   targetStateOf,
@@ -38,7 +38,7 @@ type Asked = Pick<Found, "place" | "source" | "present" | "row" | "pulling"> & {
   readonly there: readonly RuleAnswer[];
   /** The verdict if the plan has no row. */
   readonly otherwise: Verdict;
-  /** Follows the reason. That of a pulling object only if it is current. */
+  /** Follows the reason. */
   readonly note: string | undefined;
 };
 
@@ -108,9 +108,7 @@ export class PlaceExplainer {
       : this.#absentNamespace(place);
     const row = this.#rows.get({ place, source, pulling: true });
     const otherwise = target ? "current" : "skip";
-    const type = object?.role === "source" ? object.desiredCopy?.type : undefined;
-    const note = type === undefined ? undefined : typeDifference(pull.type, type);
-    const [present, pulling] = [pull, true];
+    const [present, pulling, note] = [pull, true, undefined];
     return this.#answer({ place, source, present, row, about, there, pulling, otherwise, note });
   }
 
@@ -140,7 +138,7 @@ export class PlaceExplainer {
     const verdict = unread === undefined ? (row?.verdict ?? asked.otherwise) : "unknown";
     const [first] = refusalsIn(about, there);
     const text = unread ?? (row && reasonText(row.reason)) ?? reasonOf(verdict, first);
-    const note = pulling && verdict !== "current" ? undefined : asked.note;
+    const { note } = asked;
     const reason = note === undefined ? text : `${text}; ${note}`;
     const owner = this.#objectAt(source);
     const last = verdictAnswer({

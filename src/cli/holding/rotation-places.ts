@@ -111,10 +111,13 @@ function answeredPlace(
     return { namespace: place.namespace, name: place.name, role, ...state, isCurrent, value };
   };
   if (pulling) {
-    if (object?.role !== "pull" || (object.filled === 0 && isNobodys(code))) return undefined;
-    const isPresent = object.filled > 0 && isFilledWith(object, input, verdict);
-    const value =
-      object.filled === 0 ? otherValue(object, input) : valueOf(isPresent, input.observed(object));
+    if (object?.role !== "pull" || (!object.isFilled && isNobodys(code))) return undefined;
+    const isPresent = object.isFilled && isFilledWith(object, input, verdict);
+    const observed = input.observed(object);
+    // What was filled before and kept may be any value of the source.
+    const isKept = observed?.filledBy !== undefined && !observed.isEmpty;
+    const isOther = !object.isFilled && !isKept;
+    const value = isOther ? otherValue(object, input) : valueOf(isPresent, observed);
     return placed("pulling", verdict === "current" && isPresent, value);
   }
   const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;
@@ -154,7 +157,7 @@ function isFilledWith(
     pull.keys.text === undefined
       ? source.desiredCopy?.dataDigest
       : clusterState.pullableDigestOf(source, pull.keys);
-  return offer === pull.filledDigest;
+  return offer === pull.dataDigest;
 }
 
 function isCopyOf(copy: CopyObject, source: Ref): boolean {
@@ -175,8 +178,7 @@ function recordedPlace(
   if (markedSource !== undefined && markedSource === refText(source))
     return strayPlace(object, input);
   const isRecorded = filledBy !== undefined && (filledBy === source.uid || !uids.has(filledBy));
-  const isHeld = object.role === "pull" ? object.filled > 0 : !isEmpty;
-  if (isRecorded && isHeld) return strayPlace(object, input);
+  if (isRecorded && !isEmpty) return strayPlace(object, input);
   const isAskedFor =
     object.role === "pull" && object.from !== undefined && refText(object.from) === refText(source);
   if (!isRecorded && !isAskedFor) return undefined;
@@ -194,7 +196,7 @@ function strayPlace(object: CachedObject, input: PlacesInput): RotationPlace {
   const { filledBy } = observed(object) ?? {};
   if (filledBy !== undefined && filledBy !== source.uid)
     return notKept(object, "pulling", FILLED_BY_FORMER);
-  if (object.role === "pull")
+  if (object.role === "pull" && object.isFilled)
     return notKept(object, "pulling", "this source filled it, and it pulls from another one now");
   if (filledBy === source.uid) return notKept(object, "pulling", FILLED_BEFORE);
   return notKept(object, "copy", MARKED);
@@ -202,7 +204,7 @@ function strayPlace(object: CachedObject, input: PlacesInput): RotationPlace {
 
 const OF_ANOTHER = "a copy of this source that another source or another installation has now";
 const FILLED_BEFORE =
-  "this source filled it, and it no longer pulls: if its owner has replaced the entries, remove `secretcast.io/source-uid`";
+  "this source filled it, and nothing keeps it current any more: if its owner has replaced the entries, remove `secretcast.io/source-uid`";
 const FILLED_BY_FORMER =
   "a source that is not there any more filled it, and may have been this one: if its owner has replaced the entries, remove `secretcast.io/source-uid`";
 const WRITTEN =

@@ -74,5 +74,5 @@ function isSource({ rule, problems }: SourceObject): boolean {
 /** The source whose value it holds. */
 export function namedSource(object: CopyObject | PullingObject): Ref | undefined {
   if (object.role === "copy") return object.template.source;
-  return object.sourceUid !== undefined && object.filled > 0 ? object.from : undefined;
+  return object.isFilled ? object.from : undefined;
 }

@@ -1,8 +1,9 @@
 // What a rotation reads of Secrets beside what every command reads: since when they have their data, and
 // marks of objects that are no copies.
+import { isEmptyEntry } from "../../controller/model/secret-types.ts";
 import { annotationKey, MANAGED_BY } from "../../controller/annotations/vocabulary.ts";
 import type { CachedObject } from "../../controller/model/cluster.ts";
-import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
+import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
 import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
 import { apiSeconds } from "../../inspect/requests/api-time.ts";
 import type { ObservedObject } from "../holding/rotation-places.ts";
@@ -33,7 +34,7 @@ export class ObservedObjects {
       since: latestWrite(raw, entries.length),
       isImmutable: object.immutable === true,
       keys: new Set(entries.map(([key]) => key)),
-      isEmpty: entries.every(([, value]) => value === ""),
+      isEmpty: entries.every(([key, value]) => isEmptyEntry(stringOf(object.type), key, value)),
       isWrittenByUs: managers.some(({ manager }) => manager === MANAGED_BY),
       ...sourceMarks(raw),
     });

@@ -79,10 +79,10 @@ export function ignoredOnCopy(annotations: StringMap): Ignored | undefined {
   return found && ignored("copy", found);
 }
 
-/** For a Secret with no other role. `adoptable`: its `adopt` names a source. */
+/** For a Secret with no other role. `adoptable`: its `adopt` names a source. `labelled`: as a copy is. */
 export function ignoredOnUnmanaged(
   annotations: StringMap,
-  adoptable: boolean,
+  { adoptable, labelled }: { readonly adoptable: boolean; readonly labelled: boolean },
 ): Ignored | undefined {
   if (!Object.keys(annotations).some((key) => key.startsWith(PREFIX))) return undefined;
   const found = firstOf(annotations, (each) => isOnSource(each));
@@ -92,7 +92,10 @@ export function ignoredOnUnmanaged(
   const other = firstOf(annotations, (each) => each === "accept");
   if (other ?? Object.keys(annotations).some(isUnknownKey)) return ignored("unknown", other);
   // A pulling Secret whose owner took `from` off keeps the record of what was filled in, and means no copy.
-  const mark = firstOf(annotations, (each) => each === "source" || each === "placed-at");
+  const mark = firstOf(
+    annotations,
+    (each) => each === "source" || (labelled && each === "placed-at"),
+  );
   return mark && ignored("marks", mark);
 }
 

@@ -42,12 +42,11 @@ export const VOCABULARY = {
   adopt: { on: ["Secret in the way"] },
   source: { on: ["copy"], mark: true },
   "source-uid": { on: ["copy", "pulling Secret"], mark: true },
-  "placed-at": { on: ["copy"], mark: true },
+  "placed-at": { on: ["copy", "pulling Secret"], mark: true },
   "source-version": { on: ["copy", "pulling Secret"], mark: true },
   "copied-keys": { on: ["copy"], mark: true },
   entry: { on: ["copy", "pulling Secret"], mark: true },
   list: { on: ["copy", "pulling Secret"], mark: true },
-  "pulled-keys": { on: ["pulling Secret"], mark: true },
 } as const satisfies Readonly<Record<string, Meaning>>;
 
 export type AnnotationName = keyof typeof VOCABULARY;

@@ -11,35 +11,10 @@ import type { GlobList } from "../../text/globs.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
 import type { DesiredCopy, SourcePayload } from "../model/cluster.ts";
 import { isDataKey, parseRef, refText, type Ref } from "../../text/names.ts";
+import { copyType } from "../model/secret-types.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import type { StringMap } from "../../text/string-map.ts";
-
-// The keys that kube-apiserver's validation requires of a type, all of them ...
-const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
-  ["kubernetes.io/tls", ["tls.crt", "tls.key"]],
-  ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
-  ["kubernetes.io/dockercfg", [".dockercfg"]],
-  ["kubernetes.io/ssh-auth", ["ssh-privatekey"]],
-]);
-// ... or one of them.
-const BASIC_AUTH = "kubernetes.io/basic-auth";
-const BASIC_AUTH_KEYS = ["username", "password"];
-
-/** The API server would not take `type` without `key`. */
-export function requiredKeys(type: string, key: string): boolean {
-  if (type === BASIC_AUTH) return BASIC_AUTH_KEYS.includes(key);
-  return REQUIRED.get(type)?.includes(key) ?? false;
-}
-
-/** The type of a copy that holds `keys`: the source's, or Opaque where a required key is left out. */
-export function copyType(type: string, keys: readonly string[]): string {
-  const enough =
-    type === BASIC_AUTH
-      ? BASIC_AUTH_KEYS.some((key) => keys.includes(key))
-      : (REQUIRED.get(type) ?? []).every((key) => keys.includes(key));
-  return enough ? type : "Opaque";
-}
 
 /** Longer than any that the API server gives out. */
 const LONGEST_UID = 253;

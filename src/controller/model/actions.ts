@@ -85,14 +85,14 @@ export function actionKey(action: Action): string {
   return action.kind === "confirm" ? action.batch : placeKey(action.objectKind, action.place);
 }
 
-/** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
+/** Entries to write into and take out of a pulling Secret, and the record of them. */
 export type Fill = {
   readonly set: SecretData;
   readonly remove: readonly string[];
-  /** undefined: take the record off. */
+  /** undefined: its content is its owner's from now on. source-uid stays. */
   readonly record:
     | {
-        readonly keys: readonly string[];
+        readonly placedAt: string;
         readonly sourceUid: string;
         readonly sourceVersion: string;
         readonly entry: string | undefined;

@@ -99,11 +99,11 @@ export type PullingObject = Pick<CopyTemplate, "entry" | "list" | "ignored"> &
     readonly onDelete: OnDelete;
     /** Decoded size of its data. */
     readonly bytes: number;
-    /** How many entries the record of what we filled in names. */
-    readonly filled: number;
-    /** Over those entries as they are. */
-    readonly filledDigest: string;
-    /** Their names, as CopyTemplate.keyNames. */
+    /** Its content is ours: source-version is there, and placed-at names it. */
+    readonly isFilled: boolean;
+    /** Over its entries. */
+    readonly dataDigest: string;
+    /** The names of its entries, as CopyTemplate.keyNames. */
     readonly keyNames?: string | undefined;
     readonly sourceUid: string | undefined;
     readonly sourceVersion: string | undefined;

@@ -107,7 +107,9 @@ export const REASONS = {
   KeysInvalid: "{problem}",
   PullImmutable: "it is immutable and cannot be filled",
   PullTooLarge: "filled it would hold {part}: expected {expected}",
-  OwnEntriesKept: "entries of its own are where the source has some: {keys}",
+  PullTypeDiffers: "its type is {type}: expected {expected}",
+  PullKeysMissing: "the filters leave out a key that its type {type} requires",
+  OwnContent: "it has content of its own: {keys}; empty it to have it filled",
 
   // Failed writes.
   WriteFailed: "{error}",

@@ -75,12 +75,6 @@ export function unreadableName(name: string): Reason {
   return because("NameUnreadable", { name });
 }
 
-/** What the owner of a filled pulling Secret should know of its type, or undefined if the types are equal. */
-export function typeDifference(pulling: string, source: string): string | undefined {
-  if (pulling === source) return undefined;
-  return `its type is ${pulling} and the source's is ${source}: a fill does not change the type, so programs that look for the type ${source} do not use this Secret`;
-}
-
 /** One place whose verdict is neither `current` nor `skip`. */
 export type Row = {
   readonly verdict: Verdict;

@@ -6,6 +6,7 @@ import { carries, parseAdopt, type Annotations } from "../annotations/parse.ts";
 import { ignoredOnUnmanaged } from "../annotations/ignored.ts";
 import {
   MANAGED_BY,
+  MANAGED_BY_LABEL,
   MARKS,
   PREFIX,
   unknownKeyOf,
@@ -118,7 +119,9 @@ function readUnmanaged(
 ): UnmanagedObject {
   const adopting = carries(annotations, ["adopt"]);
   const source = adopting ? parseAdopt(annotations) : undefined;
-  const ignored = ignoredOnUnmanaged(annotations, source !== undefined);
+  const adoptable = source !== undefined;
+  const labelled = labels[MANAGED_BY_LABEL] === MANAGED_BY;
+  const ignored = ignoredOnUnmanaged(annotations, { adoptable, labelled });
   const placed = placeOfMovedCopy(identity, labels, annotations);
   const copiedFor = placed && {
     copiedFor: { namespace: intern(placed.namespace), name: intern(placed.name) },

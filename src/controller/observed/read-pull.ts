@@ -5,7 +5,8 @@ import { invalid } from "../../text/result.ts";
 import { NO_ANNOTATION, type Problem } from "../annotations/rules.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { marksOf } from "./read-copy.ts";
-import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
+import { recordedFill } from "../desired/pull-fill.ts";
+import { refText } from "../../text/names.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import type { KindRules } from "../model/kinds.ts";
 import { digestData, SecretData } from "../model/secret-data.ts";
@@ -24,7 +25,6 @@ export function readPull(
   const { identity, type, immutable, annotations } = reading;
   const text = parsePull(annotations);
   const data = reading.data();
-  const filled = filledEntries(annotations, data);
   const problems = [
     ...refusals(reading, kind),
     ...everywhereRefusals(kind, "name", identity.name),
@@ -43,10 +43,9 @@ export function readPull(
     keys: (text.keys.text?.length ?? 0) > LONGEST_KEPT_KEYS ? undefined : text.keys,
     onDelete: text.onDelete,
     bytes: new SecretData(kind, data).bytes(),
-    filled: Object.keys(filled).length,
-    filledDigest: intern(digestData(digest, filled)),
-    ...(keepsKeyNames && { keyNames: intern(boundedNames(Object.keys(filled))) }),
-    ...recordedSource(annotations),
+    dataDigest: intern(digestData(digest, data)),
+    ...(keepsKeyNames && { keyNames: intern(boundedNames(Object.keys(data))) }),
+    ...recordedFill(identity, annotations),
     ignored: ignoredOnPull(annotations),
   };
 }
@@ -56,15 +55,18 @@ function excesses(kind: KindRules, data: Readonly<Record<string, string>>): Prob
   return excess ? [{ annotation: "data", ...excess }] : [];
 }
 
-// A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
-// its owner takes `from` off, and could be deleted.
+// A fill records source-uid and placed-at. With the label and `source` there already, the Secret would be a copy as
+// soon as its owner takes `from` off, and could be deleted.
 function forgeries(
   { identity, labels, annotations }: ReadingObject,
   { kind }: KindRules,
 ): Problem[] {
-  const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
-  if (!marksOf(identity, labels, { ...annotations, ...sourceUid })) return [];
-  const annotation = annotationKey("placed-at");
+  const filled = {
+    [annotationKey("source-uid")]: "of a fill",
+    [annotationKey("placed-at")]: refText(identity),
+  };
+  if (!marksOf(identity, labels, { ...annotations, ...filled })) return [];
+  const annotation = annotationKey("source");
   const expected = `${NO_ANNOTATION}, or no ${annotationKey("from")}: a pulling ${kind} is no copy`;
   return [{ annotation, ...invalid(annotations[annotation] ?? "", expected).fault }];
 }

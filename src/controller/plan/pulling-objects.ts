@@ -1,9 +1,9 @@
-// Pulling Secrets: filled from a source that allows it, through its `keys` and then through their own.
-// The cache keeps only digests of them. Where those do not show that a Secret is current, a look at the
-// Secret itself (pull-fill.ts) decides what to write, if anything. The Secret belongs to its owner: it is
-// never deleted, and the owner's entries survive. What we filled is recorded, and taken out when consent
-// is withdrawn or the source no longer exists. The owner sees one reason for both.
-import { because, type Reason } from "../model/reasons.ts";
+// Pulling Secrets: places that their owners open for a source. A source that allows it fills them, through its
+// `keys` and then through their own. The cache keeps only digests of them. Where those do not show that a Secret is
+// current, a look at the Secret itself (pull-fill.ts) decides what to write, if anything. The Secret belongs to its
+// owner: it is never deleted, and content that we did not write stays. What we filled is taken out when consent is
+// withdrawn or the source no longer exists. The owner sees one reason for both.
+import { because, followedBy, type Reason } from "../model/reasons.ts";
 import {
   sourceGone,
   readOfNamespace,
@@ -49,7 +49,7 @@ export function planPullingObject(
   } else if (pull.deleting) note(place, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
     const notice = { kind: "refused", reason: target.excluded } as const;
-    noteForOwner(place, isFilled(pull) ? "frozen" : "conflict", notice);
+    noteForOwner(place, pull.isFilled ? "frozen" : "conflict", notice);
   } else planByList(place);
 }
 
@@ -57,7 +57,7 @@ export function planPullingObject(
 function planByList(place: PullPlace): void {
   const { pull, from } = place;
   const { settings, sources, planBuilder } = place.context;
-  const isByEntry = isFilled(pull) && pull.entry !== undefined;
+  const isByEntry = pull.isFilled && pull.entry !== undefined;
   if (!isByEntry && !sources.entryOf(from) && isOfOtherInstallation(settings, from.namespace)) {
     planBuilder.others++;
     return;
@@ -85,10 +85,6 @@ function noteForOwner(place: PullPlace, verdict: Noted, forOwner: OwnerNotice): 
   note(place, verdict, forOwner.reason, { forOwner });
 }
 
-function isFilled(pull: PullingObject): boolean {
-  return pull.filled > 0;
-}
-
 function planByStatus(place: PullPlace, status: SourceStatus): void {
   const { context, pull, from } = place;
   switch (status.kind) {
@@ -96,7 +92,7 @@ function planByStatus(place: PullPlace, status: SourceStatus): void {
       planEntry(place, status);
       return;
     case "frozen":
-      planFrozen(place, isFilled(pull), status.reason);
+      planFrozen(place, pull.isFilled, status.reason);
       return;
     case "wait":
       note(place, "wait", status.reason);
@@ -123,7 +119,7 @@ function planEntry(place: PullPlace, status: Extract<SourceStatus, { kind: "entr
   const { source, content, frozen, text } = status.entry;
   const mine = source.uid === pull.sourceUid;
   if (frozen !== undefined || content === undefined) {
-    planFrozen(place, isFilled(pull) && mine, frozen ?? noSource(from));
+    planFrozen(place, pull.isFilled && mine, frozen ?? noSource(from));
     return;
   }
   const { allow, paused } = source.rule;
@@ -154,15 +150,19 @@ function whyNotAllowed(
 // The source that filled it is absent: it no longer exists, or `from` names another source now.
 function planAbsent(place: PullPlace, status: SourceStatus): void {
   const { context, pull, from } = place;
-  if (!isFilled(pull)) note(place, "conflict", noSource(from));
+  if (!pull.isFilled) note(place, "conflict", noSource(from));
   else
     end(place, sourceGone(context.view.kind, from, pull.sourceUid ?? "", status, noSource(from)));
 }
 
 function end(place: PullPlace, reason: RemovalReason): void {
   const { context, pull, from: source, target } = place;
-  if (!isFilled(pull) || pull.onDelete === "keep") {
+  if (!pull.isFilled) {
     note(place, "conflict", reason.reason);
+    return;
+  }
+  if (pull.immutable && pull.onDelete !== "keep") {
+    note(place, "frozen", followedBy(reason.reason, because("PullImmutable")));
     return;
   }
   const { planBuilder, removals, sources } = context;
@@ -179,6 +179,18 @@ function fillFrom(place: PullPlace, content: Desired): void {
   const { memory, withoutSource } = context.planBuilder;
   const at = { namespace: pull.namespace, name: pull.name };
   const decisionKey = decisionKeyOf(content);
+  if (pull.immutable) {
+    const reason = because("PullImmutable");
+    noteForOwner(place, pull.isFilled ? "frozen" : "conflict", { kind: "taken", reason });
+    return;
+  }
+  const wanted = content.desiredCopy.type;
+  if (pull.type !== wanted && pull.type !== "Opaque") {
+    const expected = wanted === "Opaque" ? wanted : `${wanted} or Opaque`;
+    const reason = because("PullTypeDiffers", { type: pull.type, expected });
+    noteForOwner(place, "conflict", { kind: "taken", reason });
+    return;
+  }
   const sameFill = memory.lastFills.get(refText(at)) === decisionKey;
   const result = memory.pullResults.get(refText(at));
   const known = result && isOf(result, pull, decisionKey) ? result : undefined;
@@ -192,13 +204,13 @@ function fillFrom(place: PullPlace, content: Desired): void {
   }
   const sameVersion =
     pull.sourceUid === source.uid && pull.sourceVersion === source.resourceVersion;
-  const edited = sameFill || (isFilled(pull) && sameVersion);
+  const edited = sameFill || (pull.isFilled && sameVersion);
   const action = {
     kind: "fill",
     objectKind: pull.kind,
     place: at,
     source: from,
-    cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
+    cause: edited ? "edited" : pull.isFilled ? "changed" : "new",
     reason: because("EntriesDiffer"),
     decisionKey,
     target: pull,
@@ -220,19 +232,19 @@ function differs(place: PullPlace, content: Desired): boolean | undefined {
   return keys !== undefined && keys.text === undefined ? true : undefined;
 }
 
-// All that the source offers is there and recorded as ours, and nothing else is recorded.
+// It holds what the source offers and nothing else, and the record says so.
 function isCurrent({ context, pull }: PullPlace, { source, desiredCopy }: Desired): boolean {
-  if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
   const { entry } = source;
-  if (isFilled(pull) && (pull.entry !== entry?.key || pull.list !== entry?.list)) return false;
-  if (pull.keys.text === undefined) return pull.filledDigest === desiredCopy.dataDigest;
+  if (!pull.isFilled || pull.sourceUid !== source.uid || pull.keys === undefined) return false;
+  if (pull.entry !== entry?.key || pull.list !== entry?.list) return false;
+  if (pull.keys.text === undefined) return pull.dataDigest === desiredCopy.dataDigest;
   const { pullableDigests } = context.planBuilder.memory;
   const before = pullableDigests.get(pull);
-  if (before?.desiredCopy === desiredCopy) return before.digest === pull.filledDigest;
+  if (before?.desiredCopy === desiredCopy) return before.digest === pull.dataDigest;
   // What it asks of 1,000 entries takes a turn of its own.
   context.planBuilder.steps += STEPS_PER_TURN;
   const digest = context.clusterState.pullableDigestOf(source, pull.keys);
   if (digest === undefined) return false;
   pullableDigests.set(pull, { desiredCopy, digest });
-  return digest === pull.filledDigest;
+  return digest === pull.dataDigest;
 }

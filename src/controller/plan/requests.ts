@@ -222,9 +222,9 @@ function releaseBody(target: CopyObject): Body {
 function fillBody(target: Version, fill: Fill): Body {
   const { record } = fill;
   const annotations: Patch = {
-    [annotationKey("pulled-keys")]: record ? record.keys.join(",") : null,
-    [annotationKey("source-uid")]: record ? record.sourceUid : null,
-    [annotationKey("source-version")]: record ? record.sourceVersion : null,
+    ...(record && { [annotationKey("source-uid")]: record.sourceUid }),
+    [annotationKey("placed-at")]: record?.placedAt ?? null,
+    [annotationKey("source-version")]: record?.sourceVersion ?? null,
     [annotationKey("entry")]: record?.entry ?? null,
     [annotationKey("list")]: record?.list ?? null,
   };

@@ -3,13 +3,7 @@
 // the source list nor the flags. Pure.
 import { placeKey } from "../model/kinds.ts";
 import { because, reasonText } from "../model/reasons.ts";
-import {
-  noSource,
-  offerCommand,
-  typeDifference,
-  type RemovalHoldCause,
-  type Row,
-} from "../model/verdicts.ts";
+import { noSource, offerCommand, type RemovalHoldCause, type Row } from "../model/verdicts.ts";
 import type { Action } from "../model/actions.ts";
 import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
 import { listed } from "../../text/listed.ts";
@@ -143,11 +137,11 @@ export function filledEvent(action: Action): SourceEvent | undefined {
   const { objectKind: kind, place: on, source, target } = action;
   const event = { kind, on, uid: target.uid, type: "Normal" } as const;
   if (action.kind === "clear") {
-    const note = `removed the pulled keys: ${reasonText(noSource(source))}`;
+    const what = target.onDelete === "keep" ? "left it to its owner" : "removed its content";
+    const note = `${what}: ${reasonText(noSource(source))}`;
     return { ...event, reason: "Removed", note };
   }
-  const difference = typeDifference(target.type, action.content.desiredCopy.type);
-  const note = `filled from ${refText(source)}${difference === undefined ? "" : `; ${difference}`}`;
+  const note = `filled from ${refText(source)}`;
   return { ...event, reason: "Copied", note };
 }
 

@@ -209,7 +209,7 @@ export class Apply {
     const { uid, resourceVersion } = target;
     const result = { uid, resourceVersion, decisionKey };
     if ("code" in filling || !filling.fill) {
-      const conflict = "code" in filling ? filling : filling.shadowed;
+      const conflict = "code" in filling ? filling : undefined;
       return { kind: "resolved", action, pullResult: { ...result, conflict } };
     }
     const { fill, isRefill } = filling;
@@ -219,7 +219,7 @@ export class Apply {
     if ("code" in left || left.fill || !isKubeObject(object))
       return { kind: "done", action, object, isRefill };
     const version = object.metadata.resourceVersion;
-    const pullResult = { ...result, resourceVersion: version, conflict: left.shadowed };
+    const pullResult = { ...result, resourceVersion: version, conflict: undefined };
     return { kind: "done", action, object, pullResult, isRefill };
   }
 

@@ -160,7 +160,7 @@ async function readPullLive(
     fills.set(placeKey(objectKind, place), fill);
     return false;
   }
-  const conflict = "code" in filling ? filling : filling.shadowed;
+  const conflict = "code" in filling ? filling : undefined;
   const { uid, resourceVersion } = target;
   memory
     .of(objectKind)

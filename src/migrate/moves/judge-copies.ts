@@ -3,7 +3,7 @@
 // and type. Marks alone prove little: some tools also mark Secrets of others when they merge entries into
 // them.
 import { listed } from "../../text/listed.ts";
-import { copyType } from "../../controller/desired/copy.ts";
+import { copyType } from "../../controller/model/secret-types.ts";
 import { marksOf } from "../../controller/observed/read-copy.ts";
 import {
   toolOwners,
@@ -141,6 +141,15 @@ function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   if (other.length > 0) {
     return verdict("drifted", `a mirror that is out of date in ${listed(other)}`, source);
   }
+  const { content } = source;
+  const extra = content ? extraKeys(content, object) : [];
+  if (extra.length > 0) {
+    const why = `a mirror with entries of somebody else: ${listed(extra)}; it would lose them`;
+    return verdict("merged", why, source);
+  }
+  const wanted = content && copiedType(content);
+  if (object.type !== wanted && object.type !== "Opaque")
+    return verdict("drifted", `a mirror of type ${object.type}, its source's is ${wanted}`, source);
   return verdict("adoptable", "a mirror with all entries of its source", source);
 }
 

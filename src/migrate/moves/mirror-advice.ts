@@ -4,7 +4,7 @@
 import { listed } from "../../text/listed.ts";
 import type { JudgedCopy } from "./judge-copies.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
-import { requiredKeys } from "../../controller/desired/copy.ts";
+import { requiredKeys } from "../../controller/model/secret-types.ts";
 import { refText } from "../../text/names.ts";
 
 /** Each apply of such a manifest empties the keys that its type requires. */

@@ -101,11 +101,9 @@ export function copyRequest(
     return patch(what, placeOf(object), operations);
   }
   const { source } = content;
-  const offered = payload.data.reveal();
-  const filled = Object.keys(offered).filter((key) => object.data.keys().includes(key));
   const annotations = {
     [annotationKey("from")]: named ?? refText(source),
-    [annotationKey("pulled-keys")]: filled.toSorted().join(","),
+    [annotationKey("placed-at")]: refText(placeOf(object)),
     [annotationKey("source-uid")]: source.uid,
     [annotationKey("source-version")]: source.resourceVersion,
   };

@@ -153,16 +153,17 @@ const PULL_ATTACKS: Readonly<Record<string, Attack>> = {
   "globs without an end": made(20, "pull-globs", ({ at }) =>
     says({ from: "secretcast/many", keys: nastyGlobs(at % 2 === 0 ? 99 : 1000, at % 3 === 0) }),
   ),
-  "forged records, many": made(MANY, "pull-forged", ({ at }) =>
+  "forged records, many": made(MANY, "pull-forged", ({ at, home, name }) =>
     says({
       from: one(at, [REGISTRY, "secretcast/payroll", NOWHERE]),
-      "pulled-keys": "own",
+      "source-version": "1",
+      "placed-at": `${home}/${name}`,
       "source-uid": NOBODY,
       ...(at % 2 === 0 && { entry: "payroll" }),
     }),
   ),
-  "pulled-keys as long as may be": made(60, "pull-long", ({ at }) =>
-    says({ from: one(at, [NOWHERE, CONSENTED]), "pulled-keys": longList(255_000) }),
+  "marks as long as may be": made(60, "pull-long", ({ at }) =>
+    says({ from: one(at, [NOWHERE, CONSENTED]), "placed-at": longList(255_000) }),
   ),
   "heavy pulling Secrets": made(60, "pull-heavy", ({ at, tenant }) =>
     says(
@@ -189,7 +190,7 @@ const PULL_ATTACKS: Readonly<Record<string, Attack>> = {
       says({
         from: at % 2 === 0 ? CONSENTED : null,
         keys: at % 3 === 0 ? "small" : "*",
-        "pulled-keys": at % 5 === 0 ? longList(100_000) : null,
+        "placed-at": at % 5 === 0 ? longList(100_000) : null,
       }),
   ),
 };

@@ -10,7 +10,7 @@ import {
   dataOf,
   isHidden,
   placeOf,
-  recordedKeys,
+  isFilled,
   wordOf,
   type Flags,
   type Raw,
@@ -104,11 +104,7 @@ export class ReceiptJudge {
 
 function holds(raw: Raw): boolean {
   if (!isPull(raw)) return isOurs(raw);
-  const data = dataOf(raw);
-  const isFilled = recordedKeys(raw).some((key) => data[key] !== undefined);
-  return (
-    isFilled && wordOf(raw, "source-uid") !== undefined && FROM.test(wordOf(raw, "from") ?? "")
-  );
+  return isFilled(raw) && FROM.test(wordOf(raw, "from") ?? "");
 }
 
 const FROM = /^[-a-z0-9]+\/[-.a-z0-9]+$/;
@@ -120,10 +116,7 @@ function isSeen(kind: World["kind"], raw: Raw, flags: Flags): boolean {
 
 function differences(line: ReceiptLine, raw: Raw): readonly string[] {
   const pulls = isPull(raw);
-  const data = dataOf(raw);
-  const names = pulls
-    ? recordedKeys(raw).filter((key) => data[key] !== undefined)
-    : Object.keys(data);
+  const names = Object.keys(dataOf(raw));
   const expected = {
     uid: raw.metadata.uid,
     pulling: pulls,

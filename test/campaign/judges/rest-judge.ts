@@ -1,7 +1,7 @@
 // Judges a world in which all has been quiet for long enough: every place is as the model has it.
 import { copyDifferences } from "./differences.ts";
 import { Model, type Rest } from "../model/model.ts";
-import { dataOf, isEnding, placeOf, recordedKeys, slotOf, wordOf } from "../model/raw.ts";
+import { dataOf, isEnding, placeOf, isFilled, slotOf, wordOf } from "../model/raw.ts";
 import type { Flags, Raw, World } from "../model/raw.ts";
 import { isPull } from "../model/standing.ts";
 
@@ -40,13 +40,17 @@ function faultsOf(present: Raw | undefined, rest: Rest): readonly string[] {
 }
 
 function pullFaults(model: Model, namespace: Raw, pull: Raw): readonly string[] {
-  const offered = model.pulledAt(namespace, pull);
-  if (!offered) return [];
-  const [recorded, data] = [recordedKeys(pull), dataOf(pull)];
-  if (Object.keys(offered).length === 0)
-    return recorded.length > 0 ? ["holds what it may not pull any more"] : [];
-  const missing = Object.keys(offered).filter((key) => data[key] === undefined);
-  const stale = recorded.filter((key) => data[key] !== offered[key]);
+  const rest = model.pulledAt(namespace, pull);
+  if (rest === "as it is") return [];
+  if (rest === "its owner's" || Object.keys(rest).length === 0)
+    return isFilled(pull) ? ["holds what it may not pull any more"] : [];
+  const data = dataOf(pull);
   const from = wordOf(pull, "from");
-  return [...new Set([...missing, ...stale])].map((key) => `${key} was not pulled from ${from}`);
+  const missing = Object.keys(rest).filter((key) => data[key] !== rest[key]);
+  const odd = Object.keys(data).filter((key) => rest[key] === undefined);
+  return [
+    ...missing.map((key) => `${key} was not pulled from ${from}`),
+    ...odd.map((key) => `${key} is not from ${from}`),
+    ...(isFilled(pull) ? [] : [`its content is not recorded as that of ${from}`]),
+  ];
 }

@@ -1,6 +1,7 @@
 // Judges each write that the API server carried out for the controller, by the contract: what it may
 // touch, with which preconditions, with which content, and why. A controller may lag behind, so what was
 // so at some time within MEMORY_MS is a good reason; what never was so is none.
+import { isDeepStrictEqual } from "node:util";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
@@ -13,7 +14,16 @@ import {
 } from "./request-judge.ts";
 import { isFrozenByList, lostItsEntry } from "../model/model.ts";
 import { filterKeys } from "../model/patterns.ts";
-import { dataOf, isHidden, memoized, recordedKeys, slotOf, wordOf, wordsOn } from "../model/raw.ts";
+import {
+  dataOf,
+  isBlank,
+  isFilled,
+  isHidden,
+  memoized,
+  slotOf,
+  wordOf,
+  wordsOn,
+} from "../model/raw.ts";
 import type { Flags, Raw, Source, Standing, Texts } from "../model/raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "../model/namespaces.ts";
 import { isOurs, isPull, standingOf } from "../model/standing.ts";
@@ -253,20 +263,22 @@ class Judge {
   }
 
   #filled(before: Raw, after: Raw): string | undefined {
-    const recorded = recordedKeys(before);
     const [was, is] = [dataOf(before), dataOf(after)];
-    const lost = Object.keys(was).filter((key) => !recorded.includes(key) && is[key] !== was[key]);
-    if (lost.length > 0) return `its owner's ${lost.join(", ")} changed`;
-    const changed = Object.keys(is).filter((key) => is[key] !== was[key]);
-    if (changed.length === 0) return undefined;
+    if (!isFilled(after)) {
+      const isKept = wordOf(before, "on-delete") === "keep" && isDeepStrictEqual(was, is);
+      if (!isFilled(before)) return "what it did not fill changed";
+      return isKept || isBlank(after) ? undefined : "what it took off it did not empty";
+    }
+    if (!isFilled(before) && !isBlank(before) && !isDeepStrictEqual(was, is))
+      return "its owner's content changed";
     const offers = this.#sources(before, "from").some((source) => {
       const consents = this.#namespaces(before).some((one) =>
         allows(source, one, this.#around.flags),
       );
-      const offered = filterKeys(wordOf(before, "keys"), source.content.data) ?? {};
-      return consents && changed.every((key) => offered[key] === is[key]);
+      const offered = filterKeys(wordOf(before, "keys"), source.content.data);
+      return consents && isDeepStrictEqual(offered, is);
     });
-    return offers ? undefined : `no source ever offered its ${changed.join(", ")}`;
+    return offers ? undefined : `no source ever offered its ${Object.keys(is).join(", ")}`;
   }
 
   /** All that the object named by this word of `object` ever was as a source. */

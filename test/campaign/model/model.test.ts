@@ -161,7 +161,14 @@ const WORLDS: Readonly<Record<string, readonly [readonly Raw[], RegExp | undefin
     /key was not pulled/,
   ],
   "what was pulled, without consent": [
-    [secret("team-a/mine", { from: "shared/one", "pulled-keys": "key" })],
+    [
+      secret("team-a/mine", {
+        from: "shared/one",
+        "source-uid": "u",
+        "source-version": "1",
+        "placed-at": "team-a/mine",
+      }),
+    ],
     /may not pull any more/,
   ],
 };

@@ -3,15 +3,27 @@
 // all is quiet. Of what was there before it knows only what the objects themselves record. To compare is
 // the part of the judges: of the world at rest (rest-judge.ts), of each write on the way (write-judge.ts).
 import { filterKeys } from "./patterns.ts";
-import { isEnding, isHidden, ownDataOf, placeOf, wordOf, wordsOn } from "./raw.ts";
+import {
+  dataOf,
+  isBlank,
+  isEnding,
+  isFilled,
+  isHidden,
+  isSame,
+  placeOf,
+  wordOf,
+  wordsOn,
+} from "./raw.ts";
 import type { Entry, Flags, Raw, Source, Standing, Texts, World } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
 import { asksFor, entriesOf, hasUnknownMark, listPlace, isOurs, isPull } from "./standing.ts";
-import { isSmall, standingOf } from "./standing.ts";
+import { isSmall, standingOf, typeFor } from "./standing.ts";
 
 /** What must be at a place: a copy of one of these sources (none: as it is), or nothing of ours. */
 export type Rest = readonly Source[] | "nothing of ours";
 const AS_IT_IS: Rest = [];
+/** What a pulling object must hold. `its owner's`: what was filled stays, and is no longer ours. */
+export type PullRest = Texts | "as it is" | "its owner's";
 
 export class Model {
   readonly #world: World;
@@ -89,25 +101,30 @@ export class Model {
     return wanting.length > 0 ? strongest(takers) : "nothing of ours";
   }
 
-  /** The entries that a pulling object must have, but for its owner's own; undefined: as it is. */
-  pulledAt(namespace: Raw, pull: Raw): Texts | undefined {
+  /** What becomes of a pulling object: it has these entries and no others, or what we filled is its owner's. */
+  pulledAt(namespace: Raw, pull: Raw): PullRest {
     const flags = this.#flags;
     const { name } = namespace.metadata;
     const from = wordOf(pull, "from") ?? "";
     const fixed = isEnding(pull) || isHidden(pull) || pull.immutable === true;
     // What a copy's or a source's words mean on it, and to pull within one namespace, are left open.
-    const odd = ["placed-at", "adopt"].some((word) => wordOf(pull, word) !== undefined);
+    const odd = ["source", "adopt"].some((word) => wordOf(pull, word) !== undefined);
     const open = odd || asksFor(wordsOn(pull)) || from.startsWith(`${name}/`);
-    const frozen = isFrozenByList(pull, flags) || hasUnknownMark(pull) || isExcluded(name, flags);
-    if (fixed || open || frozen || !isSmall(pull)) return undefined;
+    const frozen = (isFilled(pull) && isFrozenByList(pull, flags)) || hasUnknownMark(pull);
+    if (fixed || open || frozen || isExcluded(name, flags) || !isSmall(pull)) return "as it is";
     const source = this.#standingAt(from);
-    if (source === "open" || source === "refused" || source === "outside") return undefined;
-    if (source === "silent" || !(source.paused || allows(source, namespace, flags)))
-      return wordOf(pull, "on-delete") === "keep" ? undefined : {};
-    // Where its own `keys` leave nothing, or what is more than it may hold, it stays as it is.
+    if (source === "open" || source === "refused" || source === "outside") return "as it is";
+    if (source === "silent" || !(source.paused || allows(source, namespace, flags))) {
+      if (!isFilled(pull)) return "as it is";
+      return wordOf(pull, "on-delete") === "keep" ? "its owner's" : {};
+    }
+    const { type = "Opaque" } = pull;
+    if (source.paused || (type !== "Opaque" && type !== source.content.type)) return "as it is";
+    // Where its own `keys` leave nothing, or not what its type asks for, it stays as it is.
     const offered = filterKeys(wordOf(pull, "keys"), source.content.data);
-    const fits = isSmall(pull, { ...offered, ...ownDataOf(pull) });
-    return source.paused || !fits ? undefined : offered;
+    if (!offered || !isSmall(pull, offered) || typeFor(type, offered) !== type) return "as it is";
+    const isOpen = isFilled(pull) || isBlank(pull) || isSame(dataOf(pull), offered);
+    return isOpen ? offered : "as it is";
   }
 }
 

@@ -107,11 +107,6 @@ export const dataOf = ({ data = {}, binaryData = {} }: Raw): Texts => ({
   ...data,
   ...Object.fromEntries(Object.entries(binaryData).map(([key, text]) => [key, `binary ${text}`])),
 });
-/** Those that were not: its owner's own. */
-export const ownDataOf = (pull: Raw): Texts =>
-  Object.fromEntries(
-    Object.entries(dataOf(pull)).filter(([key]) => !recordedKeys(pull).includes(key)),
-  );
 /** Bytes of values of an object of this kind, as the API server counts them. */
 export const bytesOf = (kind: string | undefined, data: Texts): number =>
   Object.values(data).reduce((sum, value) => {
@@ -119,9 +114,24 @@ export const bytesOf = (kind: string | undefined, data: Texts): number =>
     const isText = kind === "ConfigMap" && encoded === value;
     return sum + Buffer.byteLength(encoded, isText ? "utf8" : "base64");
   }, 0);
-/** The entries that were filled, as a pulling object records them. */
-export const recordedKeys = (pull: Raw): readonly string[] =>
-  split(wordOf(pull, "pulled-keys") ?? "").filter((key) => key !== "");
+/** Whether the content of a pulling object is ours: it says so, at its own place. */
+export const isFilled = (pull: Raw): boolean =>
+  /^[1-9]\d{0,19}$/.test(wordOf(pull, "source-version") ?? "") &&
+  (wordOf(pull, "source-uid") ?? "") !== "" &&
+  wordOf(pull, "placed-at") === placeOf(pull);
+export const isSame = (one: Texts, other: Texts): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.keys(one).every((key) => one[key] === other[key]);
+/** No entries, or values that are empty or no more than the type asks for. */
+export const isBlank = (pull: Raw): boolean =>
+  Object.values(dataOf(pull)).every((value) =>
+    ["", "binary ", SHELLS[pull.type ?? ""]].includes(value),
+  );
+const SHELLS: Texts = {
+  "kubernetes.io/ssh-auth": "Cg==",
+  "kubernetes.io/dockerconfigjson": "e30=",
+  "kubernetes.io/dockercfg": "e30=",
+};
 
 /** `make`, asked once of each key for as long as that lives. */
 export function memoized<K extends object, V>(make: (key: K) => V): (key: K) => V {

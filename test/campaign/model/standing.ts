@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, (value: string) => boolean>> = {
 };
 /** All others that this version knows. */
 const MARKS =
-  /^(source|source-uid|placed-at|source-version|copied-keys|pulled-keys|entry|list|from|adopt|accept)$/;
+  /^(source|source-uid|placed-at|source-version|copied-keys|entry|list|from|adopt|accept)$/;
 
 /** The words make a source. */
 export const asksFor = (words: Texts): boolean =>
@@ -111,14 +111,15 @@ const isMadeByOthers = ({ type = "", metadata }: Raw): boolean =>
   metadata.name.startsWith("sh.helm.release.v1.");
 /** What the type kubernetes.io/tls requires; of the types that are tried no other requires anything. */
 const TLS_KEYS = ["tls.crt", "tls.key"];
+export const typeFor = (type: string, data: Texts | undefined): string =>
+  type === "kubernetes.io/tls" && TLS_KEYS.some((key) => !data?.[key]) ? "Opaque" : type;
 
 /** What its copies hold; undefined: its `keys` or a bound refuse it. */
 function contentOf(raw: Raw, words: Texts, copyable: string): Content | undefined {
   const { type = "Opaque", immutable = false, metadata } = raw;
   const data = filterKeys(words["keys"], dataOf(raw));
-  const lacks = type === "kubernetes.io/tls" && TLS_KEYS.some((key) => !data?.[key]);
   const labels = copiedKeys(words["copy-labels"] ?? "", metadata.labels ?? {}, copyable);
   const notes = copiedKeys(words["copy-annotations"] ?? "", metadata.annotations ?? {}, copyable);
   if (!data || !isSmall(raw) || !isSmall(raw, data)) return undefined;
-  return { data, type: lacks ? "Opaque" : type, immutable, labels, annotations: notes };
+  return { data, type: typeFor(type, data), immutable, labels, annotations: notes };
 }

@@ -566,16 +566,14 @@ expectPlace(
   "a pulling Secret of another type than its source (D6)",
   () => {
     const made = pulled({ allow: "team-*" });
-    made.edit("shared/one", (source) => {
-      source.type = "example.com/special";
+    made.edit("team-a/mine", (pull) => {
+      pull.type = "example.com/special";
     });
     made.settle();
     return made;
   },
   { subject: "team-a/mine" },
-  [
-    "current what is there: the copy is what it should be; its type is Opaque and the source's is example.com/special: a fill does not change the type, so programs that look for the type example.com/special do not use this Secret",
-  ],
+  ["conflict its entries can be filled in: its type is example.com/special: expected Opaque"],
 );
 
 expectPlace(

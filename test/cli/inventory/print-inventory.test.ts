@@ -47,7 +47,8 @@ const TLS = secret(
 const PULL = secret("team-b/pulled", {
   "secretcast.io/from": "secretcast/shared",
   "secretcast.io/source-uid": UID,
-  "secretcast.io/pulled-keys": "password",
+  "secretcast.io/source-version": "1",
+  "secretcast.io/placed-at": "team-b/pulled",
 });
 
 const OBJECTS: readonly JsonObject[] = [

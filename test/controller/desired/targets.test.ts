@@ -50,10 +50,10 @@ test("match counts for allow and allow-selector as well", () => {
   ] as const) {
     const made = cluster({ ...allow, match });
     for (const name of ["team-a", "shop", "other"])
-      made.secret(`${name}/app`, { from: "shared/one" }, { data: { own: "x" } });
+      made.secret(`${name}/app`, { from: "shared/one" }, { data: {} });
     made.settle();
     const marked = ["team-a", "shop", "other"].filter(
-      (name) => "secretcast.io/pulled-keys" in made.get(`${name}/app`).metadata.annotations,
+      (name) => "secretcast.io/source-version" in made.get(`${name}/app`).metadata.annotations,
     );
     assert.deepEqual(marked, filled, match);
   }

@@ -42,15 +42,7 @@ const UNREAD: readonly (readonly [
     { labels: { "app.kubernetes.io/managed-by": "secretcast" } },
     /app.kubernetes.io\/managed-by: secretcast, as a copy: take it off/,
   ],
-  ...[
-    "source",
-    "source-uid",
-    "placed-at",
-    "source-version",
-    "copied-keys",
-    "entry",
-    "pulled-keys",
-  ].map(
+  ...["source", "source-uid", "placed-at", "source-version", "copied-keys", "entry"].map(
     (mark) =>
       [
         `the mark ${mark}`,

@@ -48,7 +48,7 @@ for (const [what, words, labels, type] of [
   ["a stranger with much data", {}, {}],
   ["an offer of adopt among blanks", { adopt: `${" ".repeat(250_000)}shared/ca` }, {}],
   ["an offer of adopt of a long type", { adopt: "shared/ca" }, {}, LONG],
-  ["a pulling Secret with a long pulled-keys", { from: "no/body", "pulled-keys": MANY.join() }, {}],
+  ["a pulling Secret with a long placed-at", { from: "no/body", "placed-at": MANY.join() }, {}],
   ["one with a long keys", { from: "no/body", keys: MANY.map((key) => `${key}=a`).join() }, {}],
   ["one with long marks", { from: "a/b", "source-uid": LONG, "source-version": LONG }, {}, LONG],
   ["one with a long from", { from: LONG }, {}],

@@ -60,7 +60,7 @@ test("what has its effect is not counted: sources, pulls, copies, offers to be a
   made.secret("shared/offer", { allow: "team-*", "allow-selector": "a=b" });
   made.secret("team-a/pulls", { from: "shared/offer", keys: "*", "on-delete": "keep" });
   made.secret("team-a/was-filled", {
-    "pulled-keys": "a",
+    "placed-at": "team-a/was-filled",
     "source-uid": "u",
     "source-version": "1",
   });

@@ -6,11 +6,7 @@ import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 
 const SOURCE = { user: "u", password: "p" };
 
-function cluster(
-  allow: Texts,
-  words: Texts = {},
-  given: Given = { data: { own: "mine" } },
-): Cluster {
+function cluster(allow: Texts, words: Texts = {}, given: Given = { data: {} }): Cluster {
   const made = new Cluster();
   for (const name of ["shared", "team-a", "team-b"]) made.namespace(name, {}, { team: name });
   made.secret("shared/db", allow, { data: SOURCE });
@@ -26,23 +22,24 @@ function mark(made: Cluster, word: string): string | undefined {
   return made.get("team-a/app").metadata.annotations[`secretcast.io/${word}`];
 }
 
-test("S40 a pulling Secret waits for its source and is filled; its own entries survive", () => {
+test("S40 a pulling Secret waits for its source and is filled, with a record of it", () => {
   const made = cluster({ allow: "*" });
   const source = made.get("shared/db");
   made.delete("shared/db");
   assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict");
   made.secrets.set("shared/db", source);
   made.settle();
-  assert.deepEqual(keys(made), ["own", "password", "user"]);
-  assert.equal(mark(made, "pulled-keys"), "password,user");
+  assert.deepEqual(keys(made), ["password", "user"]);
+  assert.equal(mark(made, "placed-at"), "team-a/app");
   assert.equal(mark(made, "source-uid"), source.metadata.uid);
+  assert.equal(mark(made, "source-version"), source.metadata.resourceVersion);
   assert.deepEqual(made.pass().actions, []);
 });
 
 test("the source's keys filter first, the pulling Secret's second", () => {
   const made = cluster({ allow: "*", keys: "!user" }, { keys: "secret=password" });
   made.settle();
-  assert.deepEqual(keys(made), ["own", "secret"]);
+  assert.deepEqual(keys(made), ["secret"]);
   assert.equal(made.get("team-a/app").data["secret"], base64("p"));
 });
 
@@ -60,7 +57,7 @@ for (const [what, allow] of [
     const absent = made.pass().rows.find(({ pulling }) => pulling);
     assert.equal(refused?.verdict, "conflict");
     assert.deepEqual(refused.reason, absent?.reason);
-    assert.deepEqual(keys(made), ["own"]);
+    assert.deepEqual(keys(made), []);
   });
 }
 
@@ -70,16 +67,18 @@ test("a Secret outside the source namespaces cannot be pulled", () => {
   assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict");
 });
 
-test("S43 consent goes: what was filled goes, its own entries stay", () => {
+test("S43 consent goes: the content goes, and the UID of the source stays as the record", () => {
   const made = cluster({ allow: "*" });
   made.settle();
   made.annotate("shared/db", { allow: "team-b" });
   made.now += 5000;
   assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
-  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  assert.deepEqual(keys(made), ["password", "user"]);
   assert.equal(verdictAt(made.end(), "team-a/app"), "release");
-  assert.deepEqual(keys(made), ["own"]);
-  assert.equal(mark(made, "pulled-keys"), undefined);
+  assert.deepEqual(keys(made), []);
+  assert.equal(mark(made, "source-version"), undefined);
+  assert.equal(mark(made, "placed-at"), undefined);
+  assert.equal(mark(made, "source-uid"), made.get("shared/db").metadata.uid);
   assert.equal(mark(made, "from"), "shared/db");
 });
 
@@ -92,24 +91,28 @@ test("S43 before anything is emptied for a label of its namespace, that is asked
   made.pass();
   made.now += 10_000;
   made.settle();
-  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  assert.deepEqual(keys(made), ["password", "user"]);
   made.namespace("team-a");
   made.settle();
-  assert.deepEqual(keys(made), ["own"]);
+  assert.deepEqual(keys(made), []);
 });
 
 test("S43 the source goes: after the grace what was filled goes, unless the owner keeps it", () => {
-  for (const [word, verdict, left] of [
-    ["delete", "release", ["own"]],
-    ["keep", "conflict", ["own", "password", "user"]],
+  for (const [word, left] of [
+    ["delete", []],
+    ["keep", ["password", "user"]],
   ] as const) {
     const made = cluster({ allow: "*" }, { "on-delete": word });
     made.settle();
+    const { uid } = made.get("shared/db").metadata;
     made.delete("shared/db");
-    assert.equal(verdictAt(made.pass(), "team-a/app"), verdict);
-    assert.deepEqual(keys(made), ["own", "password", "user"]);
+    assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
+    assert.deepEqual(keys(made), ["password", "user"]);
     made.settle();
     assert.deepEqual(keys(made), left);
+    assert.equal(mark(made, "source-version"), undefined);
+    assert.equal(mark(made, "source-uid"), uid);
+    assert.equal(verdictAt(made.settle(), "team-a/app"), "conflict");
   }
 });
 
@@ -133,10 +136,10 @@ test("S42 another source: the old one's entries go, the new one's come", () => {
   made.settle();
   made.annotate("team-a/app", { from: "shared/other" });
   made.settle();
-  assert.deepEqual(keys(made), ["own", "token"]);
+  assert.deepEqual(keys(made), ["token"]);
   made.annotate("team-a/app", { from: "shared/none" });
   made.settle();
-  assert.deepEqual(keys(made), ["own"]);
+  assert.deepEqual(keys(made), []);
 });
 
 test("S41 the owner applies it empty again, or edits what was filled: it is filled again", () => {
@@ -148,6 +151,9 @@ test("S41 the owner applies it empty again, or edits what was filled: it is fill
   made.edit("team-a/app", ({ data }) => (data["password"] = base64("edited")));
   made.settle();
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
+  made.edit("team-a/app", ({ data }) => (data["more"] = base64("its owner's")));
+  made.settle();
+  assert.deepEqual(keys(made), ["password", "user"], "it holds only what it pulls");
 });
 
 test("to a new process too, what differs was edited where the record names the source's version, and else not", () => {
@@ -190,7 +196,7 @@ test("a pull source made again with the same data is the one that the record nam
     const { metadata } = made.secret("shared/db", { allow: "*" }, { data: SOURCE });
     made.settle();
     assert.equal(mark(made, "source-uid"), metadata.uid);
-    assert.deepEqual(keys(made), ["own", "password", "user"]);
+    assert.deepEqual(keys(made), ["password", "user"]);
   }
 });
 
@@ -206,20 +212,41 @@ test("an entry that comes for a source, and goes again, is recorded and taken of
   made.reread();
   made.settle();
   assert.equal(mark(made, "entry"), undefined);
-  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  assert.deepEqual(keys(made), ["password", "user"]);
 });
 
-test("an entry of its own where the source has one survives, and that is told", () => {
-  const made = cluster({ allow: "*" }, {}, { data: { password: "my own", user: "u" } });
-  made.settle();
-  const result = made.pass();
-  assert.equal(made.get("team-a/app").data["password"], base64("my own"));
-  assert.equal(verdictAt(result, "team-a/app"), "conflict");
-  assert.match(whyOf(result.rows[0]), /password/);
-  assert.equal(mark(made, "pulled-keys"), undefined);
+test("content of its own survives as it is, and that is told, until its owner empties it", () => {
+  for (const data of [{ own: "mine" }, { password: "my own", user: "u" }]) {
+    const made = cluster({ allow: "*" }, {}, { data: { ...data, empty: "" } });
+    made.settle();
+    const result = made.pass();
+    assert.deepEqual(made.writes, []);
+    assert.equal(verdictAt(result, "team-a/app"), "conflict");
+    assert.match(whyOf(result.rows[0]), new RegExp(Object.keys(data).join(", ")));
+    assert.doesNotMatch(whyOf(result.rows[0]), /empty,/);
+    made.edit("team-a/app", (app) => (app.data = { own: "" }));
+    made.settle();
+    assert.deepEqual(keys(made), ["password", "user"]);
+  }
 });
 
-test("of entries of its own where the source has some five are named and the rest counted", () => {
+test("content of a fill is its owner's in another place, and where the record is not whole", () => {
+  for (const [word, value] of [
+    ["placed-at", "team-b/app"],
+    ["source-version", undefined],
+    ["source-version", "x"],
+  ] as const) {
+    const made = cluster({ allow: "*" });
+    made.settle();
+    made.annotate("team-a/app", { [word]: value });
+    made.edit("shared/db", ({ data }) => (data["password"] = base64("new")));
+    made.settle();
+    assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict", word);
+    assert.equal(made.get("team-a/app").data["password"], base64("p"));
+  }
+});
+
+test("of content of its own five keys are named and the rest counted", () => {
   const entriesOf = (value: string, count: number): Texts =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, value]));
   for (const [count, told] of [
@@ -230,17 +257,37 @@ test("of entries of its own where the source has some five are named and the res
     made.secret("shared/db", { allow: "*" }, { data: entriesOf("the source's", 9) });
     made.settle();
     const row = made.pass().rows.find(({ pulling }) => pulling);
-    assert.equal(whyOf(row), `entries of its own are where the source has some: ${told}`);
+    assert.equal(whyOf(row), `it has content of its own: ${told}; empty it to have it filled`);
   }
 });
 
-test("an entry of its own that equals the source's stays its own: not recorded, and there when the source has gone", () => {
-  const made = cluster({ allow: "*" }, {}, { data: { user: "u" } });
+test("content that is exactly the source's becomes what was filled, by one write of the record", () => {
+  const made = cluster({ allow: "*" }, {}, { data: SOURCE });
   made.settle();
-  assert.equal(mark(made, "pulled-keys"), "password");
+  assert.equal(made.writes.length, 1);
+  assert.equal(mark(made, "placed-at"), "team-a/app");
   made.delete("shared/db");
   made.settle();
-  assert.deepEqual(keys(made), ["user"]);
+  assert.deepEqual(keys(made), []);
+});
+
+const TLS = { type: "kubernetes.io/tls", data: { "tls.crt": "c", "tls.key": "k", "ca.crt": "a" } };
+
+test("a pulling Secret of the source's type or of Opaque is filled, one of another type or without a required key not", () => {
+  for (const [given, words, verdict] of [
+    [{ type: TLS.type, data: { "tls.crt": "", "tls.key": "" } }, {}, "current"],
+    [{ data: {} }, {}, "current"],
+    [{ data: {} }, { keys: "ca.crt" }, "current"],
+    [{ type: TLS.type, data: { "tls.crt": "", "tls.key": "" } }, { keys: "ca.crt" }, "conflict"],
+    [{ type: "example.com/other", data: {} }, {}, "conflict"],
+  ] as const) {
+    const made = cluster({ allow: "*" }, words, given);
+    made.secret("shared/db", { allow: "*" }, TLS);
+    made.settle();
+    const row = made.pass().rows.find(({ pulling }) => pulling);
+    assert.equal(row?.verdict ?? "current", verdict, JSON.stringify([given, words]));
+    assert.equal(made.writes.length > 0, verdict === "current");
+  }
 });
 
 test("what the type requires is filled over the placeholder and left as a shell", () => {
@@ -261,7 +308,7 @@ test("what the type requires is filled over the placeholder and left as a shell"
 
 test("an immutable pulling Secret, one of a refused type and one that cannot be read are left alone", () => {
   for (const [words, given, verdict] of [
-    [{}, { immutable: true }, "conflict"],
+    [{}, { immutable: true, data: {} }, "conflict"],
     [{}, { type: "kubernetes.io/service-account-token" }, "frozen"],
     [{ from: "shared" }, {}, "frozen"],
     [{ adopt: "shared/db" }, {}, "frozen"],
@@ -294,7 +341,7 @@ test("a pulling Secret with the marks of a copy but source-uid is told so and no
   assert.equal(row?.verdict, "frozen");
   assert.match(
     whyOf(row),
-    /invalid secretcast\.io\/placed-at: "team-a\/app": expected no such annotation/,
+    /invalid secretcast\.io\/source: "shared\/gone": expected no such annotation/,
   );
 });
 

@@ -50,8 +50,8 @@ test("a refused source is told what is wrong, once", () => {
 test("a pulling Secret's Events are on itself, and on no source", () => {
   const cluster = new Cluster().withNamespaces("shared", "team-0", "team-1");
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
-  cluster.secret("team-0/mine", { from: "shared/tls" });
-  cluster.secret("team-1/mine", { from: "shared/tls" });
+  cluster.secret("team-0/mine", { from: "shared/tls" }, { data: {} });
+  cluster.secret("team-1/mine", { from: "shared/tls" }, { data: {} });
   assert.deepEqual(tell(cluster).settle(), [
     "team-0/mine Normal Copied: filled from shared/tls",
     "team-1/mine Warning Refused: there is no source shared/tls, or it does not allow this namespace",
@@ -118,7 +118,7 @@ test("after a refusal is over an Event says so, once", () => {
 test("a pulling Secret's refusal that is over is told to its owner, as a source's is", () => {
   const cluster = teams(1);
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
-  cluster.secret("team-0/mine", { from: "shared/tls", too: "x" });
+  cluster.secret("team-0/mine", { from: "shared/tls", too: "x" }, { data: {} });
   const { settle } = tell(cluster);
   assert.match(settle().join(), /team-0\/mine Warning Refused/);
   cluster.annotate("team-0/mine", { too: undefined });
@@ -211,7 +211,7 @@ test("copies of a Secret that is no source any more are told on it, kept ones as
 test("a pulling Secret that is emptied is told so, in the words that hold whether source or consent went", () => {
   const cluster = teams(1);
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
-  cluster.secret("team-0/mine", { from: "shared/tls" });
+  cluster.secret("team-0/mine", { from: "shared/tls" }, { data: {} });
   const { settle } = tell(cluster);
   settle();
   cluster.annotate("shared/tls", { allow: "nobody" });
@@ -219,7 +219,7 @@ test("a pulling Secret that is emptied is told so, in the words that hold whethe
   cluster.now += 10_000;
   const no = "there is no source shared/tls, or it does not allow this namespace";
   assert.deepEqual(settle().toSorted(), [
-    `team-0/mine Normal Removed: removed the pulled keys: ${no}`,
+    `team-0/mine Normal Removed: removed its content: ${no}`,
     `team-0/mine Warning Refused: ${no}`,
   ]);
 });

@@ -91,7 +91,7 @@ for (const [rule, words, said, reached] of [
   });
 }
 
-test("of pushed copies those are adopted that are equal, in the set and named alike; of mirrors those that are full", async () => {
+test("of pushed copies those are adopted that are equal, in the set and named alike; of mirrors those that hold just that", async () => {
   const pushed = { "auto-reflects": "True", reflects: "shared/x", "reflected-version": "7" };
   const asking = { "auto-reflects": "False", reflects: "shared/y" };
   const { copies } = await migrationOf("reflector", [
@@ -106,6 +106,7 @@ test("of pushed copies those are adopted that are equal, in the set and named al
     secret("team-b/x", pushed, { token: "ZWRpdGVk" }),
     secret("ops/x", pushed),
     secret("team-a/y", asking, { token: "dHdv", own: "bWluZQ==" }),
+    secret("team-b/y", asking, { token: "dHdv" }),
     secret("team-b/renamed", asking, { token: "b2xk" }),
     secret("ops/y", asking, { token: "dHdv" }),
     secret("team-a/gone", { ...pushed, reflects: "shared/gone" }),
@@ -118,10 +119,11 @@ test("of pushed copies those are adopted that are equal, in the set and named al
       "ops/y": "outside",
       "team-a/gone": "orphan",
       "team-a/x": "adoptable",
-      "team-a/y": "adoptable",
+      "team-a/y": "merged",
       "team-b/other": "doubtful",
       "team-b/renamed": "drifted",
       "team-b/x": "drifted",
+      "team-b/y": "adoptable",
     },
   );
 });

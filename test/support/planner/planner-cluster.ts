@@ -258,7 +258,7 @@ export class Cluster extends RawCluster {
     if (fill) this.request(fillRequest(action, fill));
     const left = filling();
     const { uid, resourceVersion } = this.get(refText(place)).metadata;
-    const conflict = "code" in left ? left : left.shadowed;
+    const conflict = "code" in left ? left : undefined;
     this.memory.pullResults.note(refText(place), { uid, resourceVersion, decisionKey, conflict });
     return fill !== undefined;
   }

@@ -117,7 +117,7 @@ export function worstObjects(): readonly Worst[] {
     secret(
       "data: 150,000 entries, of a pulling Secret",
       { data: texts(all, shortName) },
-      { from: "a/b", "pulled-keys": names(200_000) },
+      { from: "a/b", "placed-at": names(200_000) },
     ),
     secret("labels: 150,000", { labels: texts(all, shortName) }, { to: "*", "copy-labels": "*" }),
     secret("labels: 150,000, of a stranger", { labels: texts(all, shortName) }),
@@ -238,14 +238,9 @@ export function worstObjects(): readonly Worst[] {
     secret("to-selector: blanks of 64 KiB", {}, { "to-selector": `a${" ".repeat(65_000)}in (b)` }),
     secret("from: 256 KiB", {}, { from: `a/${"b.".repeat(130_000)}` }),
     secret(
-      "pulled-keys: 256 KiB",
+      "placed-at: 256 KiB, of a pulling Secret",
       { data: longKeys },
-      { from: "a/b", "pulled-keys": names(262_000) },
-    ),
-    secret(
-      "pulled-keys: as many as there are",
-      { data: longKeys },
-      { from: "a/b", "pulled-keys": list(262_000, (at) => longName(at, 253)), "source-uid": "u" },
+      { from: "a/b", "placed-at": names(262_000), "source-uid": "u" },
     ),
     secret("adopt: 256 KiB", { data: longKeys }, { adopt: `a/${"b.".repeat(130_000)}` }),
     secret(

@@ -229,7 +229,9 @@ export class Scene {
     data: Readonly<Record<string, string>>,
   ): Promise<void> {
     await eventually(`${namespace}/${name} holds ${Object.keys(data).join()}`, async () => {
-      assert.deepEqual((await this.api.secret(namespace, name))?.data, data);
+      const found = await this.api.secret(namespace, name);
+      // The API server leaves an empty field out.
+      assert.deepEqual(found && (found.data ?? {}), data);
       return true;
     });
   }
