@@ -108,6 +108,9 @@ function judged(
       if (use.secret === copyName && others.has(ref))
         return each(otherHolding(use, timing, madeAt, { ...refreshed, isUnreported }));
       if (!place) return [];
+      // It has content of its owner's since then, and may have been filled before.
+      if (place.role === "pulling" && place.state === "conflict" && use.way !== "pull")
+        return each(otherHolding(use, timing, place.since, { ...refreshed, isUnreported }));
       // What is not current has had no present value yet: whatever started holds an older one.
       const since = place.state === "current" ? place.since : Number.POSITIVE_INFINITY;
       return each(holdingOf(use, timing, since, refreshed));

@@ -9,7 +9,7 @@ export type Place = {
   readonly source: string;
   readonly role: "source" | "copy" | "pulling";
   /**
-   * `stale`: it has the old value and gets no new one. `conflict`: it has an entry of its owner's, or is not
+   * `stale`: it has the old value and gets no new one. `conflict`: it has content of its owner's, or is not
    * a copy.
    */
   readonly state: "current" | "stale" | "conflict";
