@@ -36,7 +36,7 @@ const MESSAGES = {
   repaired: "repaired",
   delete: "copies removed",
   release: "copies released (on-delete: keep)",
-  clear: "pulled keys removed",
+  clear: "pulled content removed",
 } as const;
 const FURTHER = "further copies removed";
 
@@ -207,6 +207,7 @@ export class OutcomeJournal {
 type Written = Exclude<Action, { kind: "liveGet" | "confirm" }>;
 
 function whatOf(action: Written): OutcomeGroup["what"] {
+  if (action.kind === "clear" && action.target.onDelete === "keep") return "release";
   if (isEnding(action)) return action.kind;
   return action.cause === "edited" || action.cause === "deleted" ? "repaired" : "copied";
 }
