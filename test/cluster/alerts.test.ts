@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { loadYaml } from "@kubernetes/client-node";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { metricsOfNothing } from "../support/documents/metrics.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { faults, isWrite, Rig, unavailable } from "../support/controller/fake-clock-controller.ts";
 import {
@@ -348,6 +349,16 @@ test("promtool finds nothing to say against the rules", options, () => {
       encoding: "utf8",
     },
   );
+  assert.equal(status, 0, stdout + stderr);
+});
+
+test("promtool finds nothing to say against the metrics", options, async () => {
+  const input = await metricsOfNothing().registry.metrics();
+  assert.match(input, /^nodejs_active_resources\{/m);
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
+    encoding: "utf8",
+    input,
+  });
   assert.equal(status, 0, stdout + stderr);
 });
 

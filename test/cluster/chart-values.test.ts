@@ -67,7 +67,21 @@ const POD = {
   extraVolumeMounts: [{ name: "ca", mountPath: "/ca", readOnly: true }],
   extraArgs: { "new-flag": "x" },
   revisionHistoryLimit: 0,
+  dnsConfig: { options: [{ name: "ndots", value: "1" }] },
+  hostAliases: [{ ip: "10.0.0.1", hostnames: ["registry.example.com"] }],
+  livenessProbe: { periodSeconds: 60, failureThreshold: 5 },
+  readinessProbe: { initialDelaySeconds: 3, timeoutSeconds: null },
+  terminationGracePeriodSeconds: 90,
+  extraContainers: [restricted("beside")],
+  extraInitContainers: [restricted("before")],
+  podSpecExtra: { hostUsers: false, shareProcessNamespace: true },
 };
+
+/** A container that Pod Security "restricted" lets in. */
+function restricted(name: string): object {
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
+  return { name, image: "example.com/a:1", securityContext };
+}
 
 type Case = {
   readonly values: object;

@@ -164,6 +164,15 @@ for (const [value, complaint] of [
   ["extraEnv[0].name=A,extraEnv[0].value=1", "'/extraEnv/0/value': got number, want"],
   ["extraEnv[0].name=A,extraEnv[0].valeu=b", "additional properties 'valeu' not allowed"],
   ["image.repository=null", "'/image': missing property 'repository'"],
+  [
+    "podSpecExtra.dnsPolicy=None",
+    "podSpecExtra has dnsPolicy, which the chart sets: use the chart's",
+  ],
+  [
+    "livenessProbe.httpGet.path=/x",
+    "'/livenessProbe': additional properties 'httpGet' not allowed",
+  ],
+  ["terminationGracePeriodSeconds=5", "'/terminationGracePeriodSeconds': minimum: got 5, want 30"],
   ["networkPolicy.apiServerPorts=null", "'/networkPolicy': missing property 'apiServerPorts'"],
   ["grafanaDashboard.sidecarLabel=null", "missing property 'sidecarLabel'"],
   ["podMonitor.interval=often", "'/podMonitor/interval': 'often' does not match pattern"],

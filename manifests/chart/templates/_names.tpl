@@ -120,9 +120,23 @@ serviceAccountName: {{ include "secretcast.serviceAccountName" . | toYaml }}
 automountServiceAccountToken: true
 # Variables of Services would only crowd the environment that SECRETCAST_... flags come from.
 enableServiceLinks: false
-{{- include "secretcast.fields" (dict "imagePullSecrets" $secrets "schedulerName" .Values.schedulerName "runtimeClassName" .Values.runtimeClassName "dnsPolicy" .Values.dnsPolicy "nodeSelector" (include "secretcast.given" .Values.nodeSelector | fromYaml) "tolerations" .Values.tolerations "volumes" .Values.extraVolumes) }}
+{{- include "secretcast.fields" (dict "imagePullSecrets" $secrets "schedulerName" .Values.schedulerName "runtimeClassName" .Values.runtimeClassName "dnsPolicy" .Values.dnsPolicy "dnsConfig" .Values.dnsConfig "hostAliases" .Values.hostAliases "nodeSelector" (include "secretcast.given" .Values.nodeSelector | fromYaml) "tolerations" .Values.tolerations "volumes" .Values.extraVolumes) }}
 # No user or group by number: the image has one, and OpenShift chooses its own.
 {{- include "secretcast.securityContext" .Values.podSecurityContext }}
+{{- range $field, $value := .Values.podSpecExtra }}
+{{- if has $field (include "secretcast.podFields" $ | splitList " ") }}
+{{- fail (printf "podSpecExtra has %s, which the chart sets: use the chart's own value for it" $field) }}
+{{- end }}
+{{ dict $field $value | toYaml }}
+{{- end }}
+{{- end -}}
+
+{{- /* Fields of a Pod's spec that the chart sets itself, in the Deployment or for `helm test`. */ -}}
+{{- define "secretcast.podFields" -}}
+{{- print "serviceAccountName serviceAccount automountServiceAccountToken enableServiceLinks imagePullSecrets" -}}
+{{- print " schedulerName runtimeClassName dnsPolicy dnsConfig hostAliases nodeSelector tolerations volumes" -}}
+{{- print " securityContext terminationGracePeriodSeconds priorityClassName affinity topologySpreadConstraints" -}}
+{{- print " containers initContainers restartPolicy activeDeadlineSeconds" -}}
 {{- end -}}
 
 {{- /* What each container of these has. */ -}}

@@ -133,6 +133,9 @@ export type MetricsOptions = {
   readonly lost?: Readonly<Partial<Record<keyof typeof LOST, (() => number) | undefined>>>;
 };
 
+/** Gauges of prom-client that are called `_total` as counters are. The same by type has a right name. */
+const MISNAMED = ["handles", "requests", "resources"].map((what) => `nodejs_active_${what}_total`);
+
 export function createMetrics(
   leaseName: string,
   { ofProcess = true, version = "unknown", lost = {} }: MetricsOptions = {},
@@ -147,7 +150,10 @@ export function createMetrics(
     const counter = new Counter({ ...row, registers, collect });
     return counter;
   });
-  if (ofProcess) collectDefaultMetrics({ register: registry });
+  if (ofProcess) {
+    collectDefaultMetrics({ register: registry });
+    for (const name of MISNAMED) registry.removeSingleMetric(name);
+  }
   const gauges = each(GAUGES, (row) => new Gauge({ ...row, registers }));
   const histograms = each(HISTOGRAMS, (row) => new Histogram({ ...row, registers }));
   const counters = each(COUNTERS, ({ zeros = [], ...row }: Counted) => {

@@ -4,7 +4,7 @@
 import { listed } from "../../text/listed.ts";
 import type { JudgedCopy } from "./judge-copies.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
-import { requiredKeys } from "../../controller/model/secret-types.ts";
+import { isEmptyEntry, requiredKeys } from "../../controller/model/secret-types.ts";
 import { refText } from "../../text/names.ts";
 
 /** Each apply of such a manifest empties the keys that its type requires. */
@@ -39,18 +39,21 @@ export function mirrorHints(copies: readonly JudgedCopy[]): readonly string[] {
   const mirrors = copies.filter(({ pulls, state }) => pulls && state !== "orphan");
   if (mirrors.length === 0) return [];
   const hints = [
-    `when a source no longer allows a mirror, secretcast removes the entries that it filled; ${annotationKey("on-delete")}: keep on the mirror leaves them`,
-    "a mirror that is created again with a value at a key of its source is a conflict: leave such entries out of its manifest",
+    `when a source no longer allows a mirror, secretcast removes its content; ${annotationKey("on-delete")}: keep on the mirror leaves it`,
+    "a mirror that is created again with content of its own is a conflict: leave data out of its manifest",
   ];
   // In a manifest the entries may be absent, and then they are filled.
   const placeholders = mirrors.filter(
     ({ object, state }) =>
-      state === "drifted" && Object.values(object.data.reveal()).some((value) => value !== ""),
+      (state === "drifted" || state === "merged") &&
+      Object.entries(object.data.reveal()).some(
+        ([key, value]) => !isEmptyEntry(object.type, key, value),
+      ),
   );
   if (placeholders.length === 0) return hints;
   const named = placeholders.map(({ object }) => refText(object));
   return [
-    `mirrors with other values than their source, which stay as they are and are a conflict until the entries are removed: ${listed(named, MOST_NAMED)}`,
+    `mirrors with other content than their source, which stay as they are and are a conflict until they are emptied: ${listed(named, MOST_NAMED)}`,
     ...hints,
   ];
 }

@@ -46,14 +46,16 @@ function homeOf(config: Config): string {
 }
 
 function triesIn(home: string): readonly string[] {
+  const empty = (name: string, namespace: string): string =>
+    `kubectl create secret generic ${name} -n ${namespace}`;
   const secret = (name: string, namespace: string, entry: string): string =>
-    `kubectl create secret generic ${name} -n ${namespace} --from-literal=${entry}`;
+    `${empty(name, namespace)} --from-literal=${entry}`;
   const annotate = (name: string, namespace: string, ...annotations: readonly string[]): string =>
     `kubectl annotate secret ${name} -n ${namespace} ${annotations.join(" ")}`;
   return [
     `${secret("mine", home, "k=v")} && ${annotate("mine", home, "secretcast.io/to='team-*'")}`,
     `${secret("typo", home, "k=v")} && ${annotate("typo", home, "secretcast.io/too='team-*'")}`,
     `${secret("mine", "legacy", "k=theirs")} && ${annotate("mine", home, "--overwrite secretcast.io/to='*'")}`,
-    `${annotate("mine", home, "secretcast.io/allow=legacy")} && ${secret("pulled", "legacy", "own=1")} && ${annotate("pulled", "legacy", `secretcast.io/from=${home}/mine`)}`,
+    `${annotate("mine", home, "secretcast.io/allow=legacy")} && ${empty("pulled", "legacy")} && ${annotate("pulled", "legacy", `secretcast.io/from=${home}/mine`)}`,
   ];
 }

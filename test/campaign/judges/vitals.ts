@@ -6,10 +6,15 @@ import type { Vitals } from "./records.ts";
 const METRICS = {
   heap: "nodejs_heap_size_used_bytes",
   held: "nodejs_heap_size_total_bytes",
-  resources: "nodejs_active_resources_total",
   lag: "nodejs_eventloop_lag_p99_seconds",
 } as const;
 const MIB = 2 ** 20;
+
+/** Of all types. */
+function activeResources(metrics: string): number {
+  const lines = metrics.matchAll(/^nodejs_active_resources\{[^}]*\} (.+)$/gm);
+  return Array.from(lines, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+}
 
 /** `metrics`: the text of its page. Undefined when it has ended. */
 export function vitalsOf(pid: number, metrics: string): Vitals | undefined {
@@ -23,7 +28,7 @@ export function vitalsOf(pid: number, metrics: string): Vitals | undefined {
       heapMiB: metric(METRICS.heap) / MIB,
       heldMiB: metric(METRICS.held) / MIB,
       fds: readdirSync(`/proc/${pid}/fd`).length,
-      resources: metric(METRICS.resources),
+      resources: activeResources(metrics),
       cpuMs: cpuMs(pid),
       lagP99Ms: metric(METRICS.lag) * 1000,
     };

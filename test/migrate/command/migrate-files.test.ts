@@ -711,12 +711,16 @@ test("what is different for mirrors is said where there are some, and placeholde
   const equal = await said(mirror("team-a", { token: "aHVudGVyMg==" }));
   assert.match(
     equal,
-    /no longer allows a mirror, secretcast removes the entries .*on-delete: keep/,
+    /no longer allows a mirror, secretcast removes its content; .*on-delete: keep/,
   );
-  assert.match(equal, /a mirror that is created again with a value at a key of its source/);
-  assert.doesNotMatch(equal, /mirrors with other values/);
+  assert.match(equal, /a mirror that is created again with content of its own/);
+  assert.doesNotMatch(equal, /mirrors with other content/);
   const both = await said(mirror("team-a", { token: "eA==" }), mirror("team-b", {}));
-  assert.match(both, /mirrors with other values than their source, .*: team-a\/registry\n/);
+  assert.match(both, /mirrors with other content than their source, .*: team-a\/registry\n/);
+  // As the public examples of a type with required keys have them.
+  const empty = { type: "kubernetes.io/tls", data: { "tls.crt": "", "tls.key": "" } };
+  const typed = { ...Object(mirror("team-a", {})), ...empty };
+  assert.doesNotMatch(await said(typed), /mirrors with other content/);
 });
 
 test("a Namespace of several layers is one namespace with the labels of all (C1)", async (t) => {
