@@ -31,12 +31,14 @@ test("the rules of the chart and of namespace-rights are those of the table of r
     assert.equal(text(`manifests/${file}`), wanted, `${file}: run npm run chart:docs`);
 });
 
+/** What is in them has the API server's own words. */
+const OF_THE_API = ["updateStrategy", "pullSecretNamespaces", "livenessProbe", "readinessProbe"];
+
 test("every value and every flag is explained in the schema", () => {
   const { properties = {} } = valuesSchema();
   for (const [name, { description, properties: inner }] of Object.entries(properties)) {
     assert.match(description ?? "", /^[A-Z`].*[.`]$/, name);
-    // These two are the API server's own words.
-    if (name === "updateStrategy" || name === "pullSecretNamespaces") continue;
+    if (OF_THE_API.includes(name)) continue;
     for (const [deeper, of] of Object.entries(inner ?? {}))
       assert.ok((of.description ?? "").length > 0, `${name}.${deeper}`);
   }

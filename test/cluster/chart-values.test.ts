@@ -38,6 +38,12 @@ const MONITORING = {
   },
 };
 const ENTRY = { secret: "cert-manager/wildcard", to: ["*", "!legacy-*"], keys: "tls.crt" };
+const PROBE = {
+  initialDelaySeconds: 7,
+  periodSeconds: 60,
+  timeoutSeconds: null,
+  failureThreshold: 4,
+};
 const POD = {
   imagePullSecrets: [{ name: "registry" }],
   image: {
@@ -69,8 +75,8 @@ const POD = {
   revisionHistoryLimit: 0,
   dnsConfig: { options: [{ name: "ndots", value: "1" }] },
   hostAliases: [{ ip: "10.0.0.1", hostnames: ["registry.example.com"] }],
-  livenessProbe: { periodSeconds: 60, failureThreshold: 5 },
-  readinessProbe: { initialDelaySeconds: 3, timeoutSeconds: null },
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
   terminationGracePeriodSeconds: 90,
   extraContainers: [restricted("beside")],
   extraInitContainers: [restricted("before")],
