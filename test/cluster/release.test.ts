@@ -13,7 +13,7 @@ import { ok } from "../support/api-server/facts/place.ts";
 import { field, type Http } from "../support/api-server/http.ts";
 import { quietKubectl } from "../support/api-server/kubectl.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
-import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { Helm, helmMissing, readable } from "../support/programs/helm.ts";
 import { digestOf, OciRegistry, readLayout } from "../support/programs/oci-registry.ts";
 import { readManifest } from "../support/programs/packed-project.ts";
 import { KEEP_LINKS, linkProductionPackages } from "../support/programs/production-packages.ts";
@@ -97,8 +97,7 @@ test("the chart installed from the registry brings copies to their places", opti
     "secretcast",
     ...from,
     ...home,
-    "--set",
-    `image.digest=${digest}`,
+    ...readable("--set", `image.digest=${digest}`),
   );
   assert.equal(await imageOf("of-chart"), `secretcast@${digest}`);
   await bringsCopies("of-chart");
