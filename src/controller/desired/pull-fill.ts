@@ -21,11 +21,14 @@ import type { Fill } from "../model/actions.ts";
 import type { StringMap } from "../../text/string-map.ts";
 import { refText, type Ref } from "../../text/names.ts";
 
-/** A pulling Secret as it is now, with its data. */
-export type PullState = Pick<
+/** What a pulling Secret records of its content. */
+type FillRecord = Pick<
   PullingObject,
   "isFilled" | "sourceUid" | "sourceVersion" | "entry" | "list"
-> & {
+>;
+
+/** A pulling Secret as it is now, with its data. */
+export type PullState = FillRecord & {
   readonly kind: KindRules;
   readonly place: Ref;
   readonly type: string;
@@ -46,10 +49,7 @@ export function readPullState(kind: KindRules, raw: unknown): PullState {
 }
 
 /** The record of what we filled in. A value that we cannot have written is ignored. */
-export function recordedFill(
-  place: Ref,
-  annotations: Annotations,
-): Pick<PullingObject, "isFilled" | "sourceUid" | "sourceVersion" | "entry" | "list"> {
+export function recordedFill(place: Ref, annotations: Annotations): FillRecord {
   const uid = annotations[annotationKey("source-uid")] ?? "";
   const version = annotations[annotationKey("source-version")] ?? "";
   const isOurs = annotations[annotationKey("placed-at")] === refText(place);
@@ -83,20 +83,18 @@ export function fillFor(
   const offered = filtered.value;
   const { type } = pull;
   if (copyType(type, Object.keys(offered)) !== type) return because("PullKeysMissing", { type });
-  const valueAt = (entries: StringMap, key: string): string | undefined =>
-    Object.hasOwn(entries, key) ? entries[key] : undefined;
   const set = recordOf<string>([]);
   for (const [key, value] of Object.entries(offered))
-    if (valueAt(pull.data, key) !== value) set[key] = value;
+    if (!Object.hasOwn(pull.data, key) || pull.data[key] !== value) set[key] = value;
   const remove = Object.keys(pull.data).filter((key) => !Object.hasOwn(offered, key));
   const changes = Object.keys(set).length + remove.length;
-  const own = ownKeys(pull);
-  if (!pull.isFilled && changes > 0 && own.length > 0)
-    return because("OwnContent", { keys: listed(own) });
+  const content = contentOf(pull.kind, type, pull.data);
+  if (!pull.isFilled && changes > 0 && content !== "")
+    return because("OwnContent", { keys: content });
   const bytesOf = (entry: string): number => entryBytes(pull.kind, entry);
   const excess = excessOf(offered, bytesOf);
   if (excess) return because("PullTooLarge", { part: excess.part, expected: excess.expected });
-  const isRefill = own.length === 0;
+  const isRefill = content === "";
   const { key: entry, list } = source.entry ?? {};
   const isRecorded =
     pull.isFilled && pull.sourceUid === source.uid && pull.entry === entry && pull.list === list;
@@ -107,11 +105,11 @@ export function fillFor(
   return { fill: { set: new SecretData(pull.kind, set), remove, record }, isRefill };
 }
 
-/** The keys of what is there that is not empty. */
-function ownKeys({ kind, type, data }: PullState): readonly string[] {
+/** PullingObject.content. */
+export function contentOf(kind: KindRules, type: string, data: StringMap): string {
   const isEmpty = (key: string, entry: string): boolean =>
     entryBytes(kind, entry) === 0 || isEmptyEntry(type, key, entry);
-  return Object.entries(data).flatMap(([key, entry]) => (isEmpty(key, entry) ? [] : [key]));
+  return listed(Object.entries(data).flatMap(([key, entry]) => (isEmpty(key, entry) ? [] : [key])));
 }
 
 /**

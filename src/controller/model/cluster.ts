@@ -103,6 +103,8 @@ export type PullingObject = Pick<CopyTemplate, "entry" | "list" | "ignored"> &
     readonly isFilled: boolean;
     /** Over its entries. */
     readonly dataDigest: string;
+    /** The first five keys that hold something, and how many more, as a text. "": it is empty. */
+    readonly content: string;
     /** The names of its entries, as CopyTemplate.keyNames. */
     readonly keyNames?: string | undefined;
     readonly sourceUid: string | undefined;

@@ -202,6 +202,12 @@ function fillFrom(place: PullPlace, content: Desired): void {
     withoutSource.current++;
     return;
   }
+  // Without a look, however often its owner changes it.
+  if (!pull.isFilled && pull.content !== "" && holdsOffer(place, content) === false) {
+    const reason = because("OwnContent", { keys: pull.content });
+    noteForOwner(place, "conflict", { kind: "taken", reason });
+    return;
+  }
   const sameVersion =
     pull.sourceUid === source.uid && pull.sourceVersion === source.resourceVersion;
   const edited = sameFill || (pull.isFilled && sameVersion);
@@ -233,10 +239,20 @@ function differs(place: PullPlace, content: Desired): boolean | undefined {
 }
 
 // It holds what the source offers and nothing else, and the record says so.
-function isCurrent({ context, pull }: PullPlace, { source, desiredCopy }: Desired): boolean {
-  const { entry } = source;
-  if (!pull.isFilled || pull.sourceUid !== source.uid || pull.keys === undefined) return false;
-  if (pull.entry !== entry?.key || pull.list !== entry?.list) return false;
+function isCurrent(place: PullPlace, content: Desired): boolean {
+  const { isFilled, sourceUid, entry, list } = place.pull;
+  const { source } = content;
+  if (!isFilled || sourceUid !== source.uid) return false;
+  if (entry !== source.entry?.key || list !== source.entry?.list) return false;
+  return holdsOffer(place, content) === true;
+}
+
+/** Whether it holds what the source offers and nothing else. Undefined: only a look at it can tell. */
+function holdsOffer(
+  { context, pull }: PullPlace,
+  { source, desiredCopy }: Desired,
+): boolean | undefined {
+  if (pull.keys === undefined) return undefined;
   if (pull.keys.text === undefined) return pull.dataDigest === desiredCopy.dataDigest;
   const { pullableDigests } = context.planBuilder.memory;
   const before = pullableDigests.get(pull);
@@ -244,7 +260,7 @@ function isCurrent({ context, pull }: PullPlace, { source, desiredCopy }: Desire
   // What it asks of 1,000 entries takes a turn of its own.
   context.planBuilder.steps += STEPS_PER_TURN;
   const digest = context.clusterState.pullableDigestOf(source, pull.keys);
-  if (digest === undefined) return false;
+  if (digest === undefined) return undefined;
   pullableDigests.set(pull, { desiredCopy, digest });
   return digest === pull.dataDigest;
 }

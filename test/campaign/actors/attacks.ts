@@ -190,6 +190,7 @@ const PULL_ATTACKS: Readonly<Record<string, Attack>> = {
       says({
         from: at % 2 === 0 ? CONSENTED : null,
         keys: at % 3 === 0 ? "small" : "*",
+        "placed-at": at % 5 === 0 ? longList(100_000) : null,
       }),
   ),
 };

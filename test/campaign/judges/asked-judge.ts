@@ -16,11 +16,8 @@ const LIST = "/api/v1/namespaces/secretcast/configmaps";
 const LIST_SELECTOR = "metadata.name=secretcast-sources";
 const NAMED_SECRET = /^\/api\/v1\/namespaces\/([^/]+)\/secrets\/([^/]+)$/;
 const WINDOW_MS = 10_000;
-/**
- * Requests for one Secret within the window. A back-off that begins at one second allows far fewer. A pulling object is
- * looked at once for each version that its owner makes: 26 were seen where an owner flips it several times a second.
- */
-const MOST_REPEATS = 40;
+/** Requests for one Secret within the window: a back-off that begins at one second allows far fewer. */
+const MOST_REPEATS = 25;
 
 export class AskedJudge {
   readonly #violations: Violations;
