@@ -27,6 +27,8 @@ type PullEnding = Because & { readonly pull: PullingObject; readonly source: Ref
 type Ending = {
   readonly because: Because;
   readonly verdict: "delete" | "release";
+  /** What becomes of the content. */
+  readonly removal: "delete" | "release";
   readonly action: EndAction;
   readonly unwanted: UnwantedPlace;
 };
@@ -64,7 +66,7 @@ export class Removals {
     const decisionKey = `${verdict} ${sourceUid}`;
     const action = { kind: verdict, target: copy, ...write, decisionKey } as const;
     const unwanted = this.#note(copy, removalReason);
-    this.#endings.push({ because: ending, verdict, action, unwanted });
+    this.#endings.push({ because: ending, verdict, removal: verdict, action, unwanted });
   }
 
   addPull(ending: PullEnding): void {
@@ -74,7 +76,9 @@ export class Removals {
     const action = { kind: "clear", target: pull, ...write, decisionKey } as const;
     // Its owner chooses its name, so names do not keep losses apart.
     const unwanted = this.#note(pull, removalReason, `pull ${refText(source)}`);
-    this.#endings.push({ because: ending, verdict: "release", action, unwanted });
+    // The object stays. Its content goes, unless its owner keeps it.
+    const removal = pull.onDelete === "keep" ? "release" : "delete";
+    this.#endings.push({ because: ending, verdict: "release", removal, action, unwanted });
   }
 
   /**
@@ -87,7 +91,7 @@ export class Removals {
     this.#sync.planBuilder.report(tally, {
       place: placeOf(copy),
       source,
-      ...this.#waiting(wait, removalReason, "takeover", copy),
+      ...this.#waiting(wait, removalReason, { verdict: "delete", removal: "takeover" }, copy),
     });
     return true;
   }
@@ -139,11 +143,12 @@ export class Removals {
   }
 
   #settle(ending: Ending): void {
-    const { because, verdict, action, unwanted } = ending;
+    const { because, verdict, removal, action, unwanted } = ending;
     const { removalReason, tally, order } = because;
     const wait = this.#waitOf(unwanted, removalReason);
     if (wait.dueAt > this.#sync.planBuilder.now) {
-      this.#report(ending, this.#waiting(wait, removalReason, verdict, action.target));
+      const ends = { verdict, removal };
+      this.#report(ending, this.#waiting(wait, removalReason, ends, action.target));
       return;
     }
     const hold = notConfirmed(this.#sync, removalReason, action.place);
@@ -177,13 +182,12 @@ export class Removals {
   #waiting(
     { dueAt, hold }: ReportedWait,
     { kind, reason }: RemovalReason,
-    removal: NonNullable<Row["removal"]>,
+    { verdict, removal }: { verdict: "delete" | "release"; removal: NonNullable<Row["removal"]> },
     target: CopyObject | PullingObject,
   ): Pick<Finding, "verdict" | "reason" | "dueAt" | "hold" | "removal" | "entry" | "lost"> {
     if (!hold) {
       const seconds = removalWaits(this.#sync.settings).graceMs / 1000;
       const later = because("RemovedLater", { seconds, flag: "--delete-grace" });
-      const verdict = removal === "takeover" ? "delete" : removal;
       return { verdict, reason: followedBy(reason, later), dueAt, removal };
     }
     const { entry } = recordOn(target);

@@ -44,7 +44,8 @@ export function dueWordsOf(row: DueRow): DueWords {
 function wordsOf({ verdict, pulling, removal }: DueRow): string {
   const end = removal ?? (verdict === "held" ? "delete" : verdict);
   if (end === "takeover") return "will be taken over";
-  if (pulling && (end === "release" || end === "delete")) return "will be emptied";
+  const isKept = removal === "release";
+  if (pulling && !isKept && (end === "release" || end === "delete")) return "will be emptied";
   if (end === "delete") return "will be deleted";
   if (end === "release") return "will be released";
   return end === "backoff" ? "will be retried" : "will be checked again";

@@ -38,6 +38,8 @@ test("what happens then follows from the verdict, and a held removal says what p
   assert.equal(said({ verdict: "delete", pulling }), `will be deleted ${at}`);
   assert.equal(said({ verdict: "release", pulling }), `will be released ${at}`);
   assert.equal(said({ verdict: "release", pulling: true }), `will be emptied ${at}`);
+  const kept = { verdict: "held", pulling: true, removal: "release" } as const;
+  assert.equal(said(kept), `will be released ${at}`);
   assert.equal(said({ verdict: "backoff", pulling }), `will be retried ${at}`);
   assert.equal(said({ verdict: "conflict", pulling }), `will be checked again ${at}`);
 });
