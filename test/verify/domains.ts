@@ -73,6 +73,7 @@ const COPY_EVENTS = {
 const some = <K extends string>(events: Readonly<Record<K, Event>>, ...names: readonly K[]) =>
   Object.fromEntries(names.map((name) => [name, events[name]]));
 
+const worldWithApps = (): Objects => new Map([...world(), ...on.clusterOf(on.namespace("apps"))]);
 const ENTRY = { secret: "apps/made", to: "*" };
 const LISTED = "Secret apps/made";
 const LISTED_PLACE = "Secret team-a/made";
@@ -319,7 +320,7 @@ export const DOMAINS: readonly Domain[] = [
   {
     name: "list",
     settings: PLAIN,
-    start: () => new Map([...world(), ...on.clusterOf(on.namespace("apps"))]),
+    start: worldWithApps,
     events: some(
       LIST_EVENTS,
       ...(["list entry", "list entry removed", "list entry invalid", "list deleted"] as const),
@@ -330,7 +331,7 @@ export const DOMAINS: readonly Domain[] = [
   {
     name: "kept by the list",
     settings: PLAIN,
-    start: () => new Map([...world(), ...on.clusterOf(on.namespace("apps"))]),
+    start: worldWithApps,
     events: some(
       LIST_EVENTS,
       ...(["list entry", "list entry keeps", "list entry removed", "list emptied"] as const),

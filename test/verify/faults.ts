@@ -227,7 +227,7 @@ const OF_PULLS: readonly Fault[] = [
   {
     name: "content of its owner is overwritten",
     domain: "pulls",
-    text: { file: FILL, find: "!pull.isFilled && changes > 0", put: "false && changes > 0" },
+    text: { file: FILL, find: "isFilled: isOurs &&", put: "isFilled: true ||" },
   },
   {
     name: "what an owner adds to a filled object stays",

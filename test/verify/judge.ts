@@ -1,6 +1,5 @@
 // The judges of the explorer, by the reference model: whether a write is legal for a state of the cluster,
 // since when a copy is unwanted, and what is wrong at rest.
-import { isDeepStrictEqual } from "node:util";
 import { copyDifferences } from "../campaign/judges/differences.ts";
 import { preconditionsOf, wrongForm, wrongTarget } from "../campaign/judges/request-judge.ts";
 import { wrongAtRest } from "../campaign/judges/rest-judge.ts";
@@ -10,6 +9,7 @@ import {
   dataOf,
   isBlank,
   isFilled,
+  isSame,
   placeOf,
   wordOf,
   wordsOn,
@@ -194,14 +194,14 @@ export class Truth {
     const rest = this.model.pulledAt(home, before);
     if (rest === "as it is") return { wrong: "what was pulled may not change there" };
     if (rest === "its owner's")
-      return isDeepStrictEqual(dataOf(after), dataOf(before)) && !isFilled(after)
+      return isSame(dataOf(after), dataOf(before)) && !isFilled(after)
         ? { removes: true }
         : { wrong: "what its owner keeps changed" };
     if (Object.keys(rest).length === 0)
       return isBlank(after) && !isFilled(after)
         ? { removes: true }
         : { wrong: "filled with what is not offered" };
-    return isDeepStrictEqual(dataOf(after), rest) && isFilled(after)
+    return isSame(dataOf(after), rest) && isFilled(after)
       ? {}
       : { wrong: "it does not hold what its source offers" };
   }

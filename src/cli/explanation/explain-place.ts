@@ -39,7 +39,7 @@ type Asked = Pick<Found, "place" | "source" | "present" | "row" | "pulling"> & {
   /** The verdict if the plan has no row. */
   readonly otherwise: Verdict;
   /** Follows the reason. */
-  readonly note: string | undefined;
+  readonly note?: string | undefined;
 };
 
 export class PlaceExplainer {
@@ -108,8 +108,8 @@ export class PlaceExplainer {
       : this.#absentNamespace(place);
     const row = this.#rows.get({ place, source, pulling: true });
     const otherwise = target ? "current" : "skip";
-    const [present, pulling, note] = [pull, true, undefined];
-    return this.#answer({ place, source, present, row, about, there, pulling, otherwise, note });
+    const [present, pulling] = [pull, true];
+    return this.#answer({ place, source, present, row, about, there, pulling, otherwise });
   }
 
   #objectAt({ namespace, name }: Ref): CachedObject | undefined {

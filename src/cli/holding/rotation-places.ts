@@ -20,7 +20,7 @@ export type ObservedObject = {
   readonly isImmutable: boolean;
   /** Names of its entries. */
   readonly keys: ReadonlySet<string>;
-  /** It has no entries, or empty values only. */
+  /** It has no entries, or none with more than its type requires. */
   readonly isEmpty: boolean;
   /** Its managedFields say that secretcast wrote an entry that it has. */
   readonly isWrittenByUs: boolean;
@@ -116,8 +116,8 @@ function answeredPlace(
     const observed = input.observed(object);
     // What was filled before and kept may be any value of the source.
     const isKept = observed?.filledBy !== undefined && !observed.isEmpty;
-    const isOther = !object.isFilled && !isKept;
-    const value = isOther ? otherValue(object, input) : valueOf(isPresent, observed);
+    const isOurs = object.isFilled || isKept;
+    const value = isOurs ? valueOf(isPresent, observed) : otherValue(object, input);
     return placed("pulling", verdict === "current" && isPresent, value);
   }
   const copy = object?.role === "copy" && isCopyOf(object, input.source) ? object : undefined;

@@ -88,7 +88,7 @@ export function fillFor(
     if (!Object.hasOwn(pull.data, key) || pull.data[key] !== value) set[key] = value;
   const remove = Object.keys(pull.data).filter((key) => !Object.hasOwn(offered, key));
   const changes = Object.keys(set).length + remove.length;
-  const content = contentOf(pull.kind, type, pull.data);
+  const content = keysHeld(pull.kind, type, pull.data);
   if (!pull.isFilled && changes > 0 && content !== "")
     return because("OwnContent", { keys: content });
   const bytesOf = (entry: string): number => entryBytes(pull.kind, entry);
@@ -106,7 +106,7 @@ export function fillFor(
 }
 
 /** PullingObject.content. */
-export function contentOf(kind: KindRules, type: string, data: StringMap): string {
+export function keysHeld(kind: KindRules, type: string, data: StringMap): string {
   const isEmpty = (key: string, entry: string): boolean =>
     entryBytes(kind, entry) === 0 || isEmptyEntry(type, key, entry);
   return listed(Object.entries(data).flatMap(([key, entry]) => (isEmpty(key, entry) ? [] : [key])));

@@ -26,7 +26,7 @@ export function copyType(type: string, keys: readonly string[]): string {
   return enough ? type : "Opaque";
 }
 
-/** Whether an entry holds nothing, or no more than its type requires. `value`: base64. */
+/** True for an empty value, and for the least that the type allows. `value`: base64. */
 export function isEmptyEntry(type: string, key: string, value: string): boolean {
   return value === "" || (requiredKeys(type, key) && value === emptyEntry(type));
 }

@@ -5,7 +5,7 @@ import { invalid } from "../../text/result.ts";
 import { NO_ANNOTATION, type Problem } from "../annotations/rules.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { marksOf } from "./read-copy.ts";
-import { contentOf, recordedFill } from "../desired/pull-fill.ts";
+import { keysHeld, recordedFill } from "../desired/pull-fill.ts";
 import { refText } from "../../text/names.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import type { KindRules } from "../model/kinds.ts";
@@ -44,7 +44,7 @@ export function readPull(
     onDelete: text.onDelete,
     bytes: new SecretData(kind, data).bytes(),
     dataDigest: intern(digestData(digest, data)),
-    content: intern(contentOf(kind, type, data)),
+    content: intern(keysHeld(kind, type, data)),
     ...(keepsKeyNames && { keyNames: intern(boundedNames(Object.keys(data))) }),
     ...recordedFill(identity, annotations),
     ignored: ignoredOnPull(annotations),

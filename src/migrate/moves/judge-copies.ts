@@ -133,21 +133,21 @@ function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   }
   const doubt = mark.doubt ?? doubtOfWords(mark);
   if (doubt !== undefined) return verdict("doubtful", doubt, source);
-  if (source.content && isEncrypted(source.content.data)) {
+  const { content } = source;
+  if (!content) return verdict("doubtful", "its source cannot be read", source);
+  if (isEncrypted(content.data)) {
     return verdict("drifted", "its source is encrypted by SOPS: nothing is compared", source);
   }
-  const other = source.content && otherKeys(source.content.data, object.data);
-  if (!other) return verdict("doubtful", "its source cannot be read", source);
+  const other = otherKeys(content.data, object.data);
   if (other.length > 0) {
     return verdict("drifted", `a mirror that is out of date in ${listed(other)}`, source);
   }
-  const { content } = source;
-  const extra = content ? extraKeys(content, object) : [];
+  const extra = extraKeys(content, object);
   if (extra.length > 0) {
     const why = `a mirror with entries of somebody else: ${listed(extra)}; it would lose them`;
     return verdict("merged", why, source);
   }
-  const wanted = content && copiedType(content);
+  const wanted = copiedType(content);
   if (object.type !== wanted && object.type !== "Opaque")
     return verdict("drifted", `a mirror of type ${object.type}, its source's is ${wanted}`, source);
   return verdict("adoptable", "a mirror with all entries of its source", source);

@@ -1,7 +1,6 @@
 // Judges each write that the API server carried out for the controller, by the contract: what it may
 // touch, with which preconditions, with which content, and why. A controller may lag behind, so what was
 // so at some time within MEMORY_MS is a good reason; what never was so is none.
-import { isDeepStrictEqual } from "node:util";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
@@ -19,6 +18,7 @@ import {
   isBlank,
   isFilled,
   isHidden,
+  isSame,
   memoized,
   slotOf,
   wordOf,
@@ -265,18 +265,18 @@ class Judge {
   #filled(before: Raw, after: Raw): string | undefined {
     const [was, is] = [dataOf(before), dataOf(after)];
     if (!isFilled(after)) {
-      const isKept = wordOf(before, "on-delete") === "keep" && isDeepStrictEqual(was, is);
+      const isKept = wordOf(before, "on-delete") === "keep" && isSame(was, is);
       if (!isFilled(before)) return "what it did not fill changed";
       return isKept || isBlank(after) ? undefined : "what it took off it did not empty";
     }
-    if (!isFilled(before) && !isBlank(before) && !isDeepStrictEqual(was, is))
+    if (!isFilled(before) && !isBlank(before) && !isSame(was, is))
       return "its owner's content changed";
     const offers = this.#sources(before, "from").some((source) => {
       const consents = this.#namespaces(before).some((one) =>
         allows(source, one, this.#around.flags),
       );
       const offered = filterKeys(wordOf(before, "keys"), source.content.data);
-      return consents && isDeepStrictEqual(offered, is);
+      return consents && offered !== undefined && isSame(offered, is);
     });
     return offers ? undefined : `no source ever offered its ${Object.keys(is).join(", ")}`;
   }
