@@ -3,16 +3,21 @@ import * as on from "./events.ts";
 import type { Event } from "./run.ts";
 import type { Objects } from "./server.ts";
 import type { Settings } from "./subject.ts";
+import { oneByOne, twoByTwo, type World } from "./worlds.ts";
 
 export type Domain = {
   readonly name: string;
   readonly settings: Settings;
   readonly start: () => Objects;
+  /** In place of one start: what the events of these lead to is judged, and not taken further. */
+  readonly worlds?: () => Iterable<World>;
   /** By name, as histories have them. */
   readonly events: Readonly<Record<string, Event>>;
   /** Counts that are 0 by the choice of its events. */
   readonly never?: readonly string[];
   /** The disturbances of each transition. */
+  /** It takes an hour, and is explored where it is asked for. */
+  readonly apart?: true;
   readonly disturbed: { readonly requests?: true; readonly second?: true; readonly unseen?: true };
 };
 
@@ -101,6 +106,13 @@ const LABEL_EVENTS = {
   rotate: on.rotates(SOURCE),
   "label changed": on.labels("team-a", { tier: "tin" }),
   "label back": on.labels("team-a", { tier: "gold" }),
+};
+
+const EVENTS_OF_ONE = {
+  ...SOURCE_EVENTS,
+  ...NAMESPACE_EVENTS,
+  ...COPY_EVENTS,
+  ...some(LABEL_EVENTS, "create by selector", "label changed", "label back"),
 };
 
 const MAP = "ConfigMap shared/one";
@@ -192,35 +204,35 @@ export const DOMAINS: readonly Domain[] = [
       "one declines",
       "one accepts",
     ),
-    disturbed: {},
+    disturbed: { requests: true },
   },
   {
     name: "losses by deletes",
     settings: PLAIN,
     start: () => several(3),
     events: some(LOSS_EVENTS, "create", "create for less", "lose one", "delete"),
-    disturbed: {},
+    disturbed: { requests: true },
   },
   {
     name: "losses of four",
     settings: PLAIN,
     start: () => several(4),
     events: some(LOSS_EVENTS, "create", "lose two", "win back", "one declines", "one accepts"),
-    disturbed: {},
+    disturbed: { requests: true },
   },
   {
     name: "losses of five",
     settings: PLAIN,
     start: () => several(5),
     events: some(LOSS_EVENTS, "create", "lose two", "lose three", "win back", "one takes others"),
-    disturbed: {},
+    disturbed: { requests: true },
   },
   {
     name: "losses of seven",
     settings: PLAIN,
     start: () => several(7),
     events: some(LOSS_EVENTS, "create", "lose two", "lose three", "win back"),
-    disturbed: {},
+    disturbed: { requests: true },
   },
   {
     name: "waits",
@@ -283,6 +295,18 @@ export const DOMAINS: readonly Domain[] = [
       ...some(COPY_EVENTS, "copy edited", "copy deleted"),
     },
     disturbed: { requests: true, unseen: true },
+  },
+  {
+    name: "two names",
+    settings: { ...PLAIN, onlyNames: ["one", "two"] },
+    start: world,
+    events: {
+      ...some(SOURCE_EVENTS, "create", "rename", "rename back", "rotate", "delete"),
+      ...some(COPY_EVENTS, "copy deleted"),
+      "other created": on.creates("Secret shared/two", { annotations: { to: "*" } }),
+      "other deleted": on.deletes("Secret shared/two"),
+    },
+    disturbed: { requests: true },
   },
   {
     name: "config maps",
@@ -350,5 +374,39 @@ export const DOMAINS: readonly Domain[] = [
       "one accepts": on.says("team-b", { accept: "" }),
     },
     disturbed: { requests: true, unseen: true },
+  },
+  {
+    name: "one by one",
+    settings: PLAIN,
+    start: world,
+    worlds: () => oneByOne("Secret"),
+    events: EVENTS_OF_ONE,
+    disturbed: { requests: true, second: true },
+  },
+  {
+    name: "one by one, opt in",
+    settings: { ...PLAIN, policy: "opt-in" },
+    start: world,
+    worlds: () => oneByOne("Secret"),
+    events: EVENTS_OF_ONE,
+    disturbed: { requests: true },
+  },
+  {
+    name: "one map by one",
+    settings: { ...PLAIN, kind: "ConfigMap" },
+    start: world,
+    worlds: () => oneByOne("ConfigMap"),
+    events: MAP_EVENTS,
+    disturbed: { requests: true },
+  },
+  {
+    name: "two by two worlds",
+    settings: PLAIN,
+    start: world,
+    worlds: () => twoByTwo("Secret"),
+    events: {},
+    never: ["transitions", "requests", "writes", "removals"],
+    disturbed: {},
+    apart: true,
   },
 ];

@@ -26,7 +26,8 @@ const prefixed = (words: Texts): Texts =>
     Object.entries(words).map(([word, text]) => [word.includes("/") ? word : PREFIX + word, text]),
   );
 
-function object(slot: string, given: Given = {}): RawObject {
+/** An object as its owner makes it. */
+export function object(slot: string, given: Given = {}): RawObject {
   const { annotations = {}, labels = {}, data = { key: "one" }, type, immutable, at = 0 } = given;
   const creationTimestamp = `2026-01-01T00:00:0${at}Z`;
   const own = { annotations: prefixed(annotations), labels, creationTimestamp };

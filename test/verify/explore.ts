@@ -1,6 +1,7 @@
 // Explores a domain until it finds no new state: every event in every state, and every disturbance of every
 // transition. A violation is a failure with the history that leads to it, which is the shortest, because
 // states are visited in the order of their distance from the start.
+import { hash } from "node:crypto";
 import { canonical, Run, Violation, type Counts, type Disturbance, type State } from "./run.ts";
 import { EXPECTED } from "./expected.ts";
 import type { Domain } from "./domains.ts";
@@ -38,7 +39,7 @@ export async function explore(domain: Domain, limits: Limits = {}): Promise<Expl
   const exploration = new Exploration(domain);
   const { result } = exploration;
   const spent = (): number => (performance.now() - began) / 1000;
-  await exploration.begin();
+  await exploration.begin(most);
   while (result.failures.length < most) {
     if (result.states > states || spent() > seconds) break;
     if (!(await exploration.step(most))) {
@@ -89,8 +90,14 @@ class Exploration {
     };
   }
 
-  async begin(): Promise<void> {
-    await this.#play([], Run.first(this.#domain.start()), []);
+  async begin(most: number): Promise<void> {
+    const { start, worlds } = this.#domain;
+    if (!worlds) await this.#play([], Run.first(start()), []);
+    else
+      for (const { name, objects } of worlds()) {
+        if (this.result.failures.length >= most) return;
+        await this.#play([name], Run.first(objects), []);
+      }
   }
 
   /** Takes the next state; false: there is none. */
@@ -115,19 +122,19 @@ class Exploration {
   }
 
   async replay(history: readonly string[]): Promise<string | undefined> {
-    await this.begin();
-    let state = Run.first(this.#domain.start());
-    const first = new Run(this.#domain.settings, state);
+    const { settings, start, worlds } = this.#domain;
+    const named = [...(worlds?.() ?? [])].find(({ name }) => name === history[0]);
+    let state = Run.first(named?.objects ?? start());
+    const first = new Run(settings, state);
     try {
-      await first.settle();
-      await first.quiet();
+      await first.begin();
       state = first.state();
-      for (const step of history) {
-        const run = new Run(this.#domain.settings, state, this.#disturbance(step));
+      await new Run(settings, state).rest();
+      for (const step of named ? history.slice(1) : history) {
+        const run = new Run(settings, state, this.#disturbance(step));
         await this.#take(run, step);
         state = run.state();
-        const rest = new Run(this.#domain.settings, state);
-        await rest.rest();
+        await new Run(settings, state).rest();
       }
     } catch (error) {
       if (error instanceof Violation) return error.message;
@@ -175,10 +182,8 @@ class Exploration {
     const [step] = steps;
     const run = new Run(settings, state, step === undefined ? undefined : this.#disturbance(step));
     try {
-      if (step === undefined) {
-        await run.settle();
-        await run.quiet();
-      } else {
+      if (step === undefined) await run.begin();
+      else {
         if (!(await this.#take(run, step))) return undefined;
         this.#count(step, run);
         if (
@@ -194,12 +199,13 @@ class Exploration {
               );
       }
       const next = run.state();
-      const text = canonical(settings, next);
+      const text = hash("sha1", canonical(settings, next), "base64");
       if (!this.#judged.has(text)) {
         this.#judged.add(text);
         await new Run(settings, next).rest();
       }
-      if (!plain && !this.#seen.has(text)) {
+      const isFurther = step === undefined || !this.#domain.worlds;
+      if (!plain && isFurther && !this.#seen.has(text)) {
         this.#seen.add(text);
         this.result.states++;
         this.#nodes.push({ state: next, history: whole });

@@ -4,10 +4,11 @@ import { copyDifferences } from "../campaign/judges/differences.ts";
 import { preconditionsOf, wrongForm, wrongTarget } from "../campaign/judges/request-judge.ts";
 import { wrongAtRest } from "../campaign/judges/rest-judge.ts";
 import { pushes, rankOf } from "../campaign/model/namespaces.ts";
-import { Model } from "../campaign/model/model.ts";
+import { isFrozenByList, Model } from "../campaign/model/model.ts";
 import {
   dataOf,
   isBlank,
+  isEnding,
   isFilled,
   isSame,
   placeOf,
@@ -15,9 +16,10 @@ import {
   wordsOn,
   type Flags,
   type Raw,
+  type Source,
   type World,
 } from "../campaign/model/raw.ts";
-import { asksFor, entriesOf, isOurs, isPull } from "../campaign/model/standing.ts";
+import { entriesOf, hasUnknownMark, isOurs, isPull } from "../campaign/model/standing.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { LIST_SLOT, type Settings } from "./subject.ts";
 import type { Objects, RawObject } from "./server.ts";
@@ -80,8 +82,19 @@ export class Truth {
     if (!isOurs(raw)) return false;
     const rest = this.model.restAt(namespace, raw.metadata.name);
     if (typeof rest === "string") return true;
-    // A place stays its source's for the whole wait, whoever else of its rank wants it.
-    return this.#isGone(raw) && rest.some(({ rank }) => rank >= this.#rankOf(raw));
+    // A place stays its source's for the whole wait, whoever else of its rank wants it, and be it paused.
+    const heirs = rest.length > 0 ? rest : this.#pausedHeirs(namespace, raw);
+    return this.#isGone(raw) && heirs.some(({ rank }) => rank >= this.#rankOf(raw));
+  }
+
+  #pausedHeirs(namespace: Raw, copy: Raw): readonly Source[] {
+    if (hasUnknownMark(copy) || isEnding(copy) || isFrozenByList(copy, this.flags)) return [];
+    return this.model.sources.filter(
+      (source) =>
+        source.paused &&
+        source.copyName === copy.metadata.name &&
+        pushes(source, namespace, this.flags),
+    );
   }
 
   /** A stronger source wants the place, and until it has it, the source that the copy names is served. */
@@ -97,8 +110,12 @@ export class Truth {
     );
   }
 
+  /** Its source no longer exists, and no other took its name. */
   #isGone(copy: Raw): boolean {
-    return !this.world.objects.has(wordOf(copy, "source") ?? "");
+    const named = wordOf(copy, "source") ?? "";
+    const there = this.world.objects.get(named);
+    if (!there || there.metadata.uid === wordOf(copy, "source-uid")) return !there;
+    return !this.model.sources.some(({ raw }) => placeOf(raw) === named);
   }
 
   #rankOf(copy: Raw): number {
@@ -185,7 +202,8 @@ export class Truth {
     const source = this.world.objects.get(named);
     const own = source && !isPull(source) && !isOurs(source) ? wordsOn(source) : {};
     const words = entry && !entry.refused && source ? entry.words : own;
-    const said = words["on-delete"] ?? (asksFor(words) ? "delete" : wordOf(copy, "on-delete"));
+    const pushing = (words["to"] ?? words["to-selector"]) !== undefined;
+    const said = words["on-delete"] ?? (pushing ? "delete" : wordOf(copy, "on-delete"));
     return said !== undefined && said !== "delete";
   }
 
@@ -203,7 +221,7 @@ export class Truth {
         : { wrong: "filled with what is not offered" };
     return isSame(dataOf(after), rest) && isFilled(after)
       ? {}
-      : { wrong: "it does not hold what its source offers" };
+      : { wrong: "it does not hold what its source offers", ofContent: true };
   }
 }
 

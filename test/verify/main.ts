@@ -40,7 +40,7 @@ async function explored(): Promise<number> {
   const { DOMAINS } = await import("./domains.ts");
   const { explore, replay } = await import("./explore.ts");
   const { COLUMNS, rowOf, zerosOf } = await import("./table.ts");
-  const chosen = DOMAINS.filter(({ name }) => values.domain?.includes(name) ?? true);
+  const chosen = DOMAINS.filter(({ name, apart }) => values.domain?.includes(name) ?? !apart);
   if (values.history !== undefined) {
     const [domain] = chosen;
     const steps = values.history.split(", ").filter((step) => step !== "");

@@ -157,6 +157,13 @@ export class Run {
     this.#dead = false;
   }
 
+  /** The first process. */
+  async begin(): Promise<void> {
+    this.#isFirstSync = true;
+    await this.settle();
+    await this.quiet();
+  }
+
   /** Plans and writes until nothing is due now. */
   async settle(withinMs = SOON_MS): Promise<void> {
     const until = this.now + withinMs;
@@ -339,11 +346,16 @@ export class Run {
     const verdictOn = (objects: Objects) =>
       new Truth(this.#settings, withSlot(objects, slot, before)).wrongWrite(before, after);
     const now = verdictOn(then);
-    if (now.wrong === undefined || !this.#believed) return now;
+    if (!this.#believed || (now.wrong === undefined && !now.removes)) return now;
     const shown = verdictOn(new Map(this.#process.shown));
     const planned = verdictOn(this.#believed);
     // What a removal follows from was read live, so only what happened since then excuses it.
     const removing = [shown, planned].find(({ removes }) => removes);
+    if (now.wrong === undefined) {
+      // What is a removal by now was planned as a replace.
+      const isReplace = [shown, planned].some(({ wrong, removes }) => !(wrong ?? removes));
+      return isReplace ? {} : now;
+    }
     if (removing) {
       const live = [then, this.#planned].filter((one) => one !== undefined);
       return live.some((one) => verdictOn(this.#readLive(one, before)).removes) ? removing : now;

@@ -19,7 +19,8 @@ import {
   readsOfList,
   type RemovalReason,
 } from "./removal-conditions.ts";
-import { decideCopy, differsFrom, isOthersCopy, type CopyDecision } from "./copy-source.ts";
+import { decideCopy, differsFrom, type CopyDecision } from "./copy-source.ts";
+import { isOthers as isOfOthers } from "./source-answer.ts";
 import type { CopyObject, PlannerSettings } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { OnDelete } from "../annotations/rules.ts";
@@ -191,11 +192,11 @@ function decideOccupied(view: View, place: CopyPlace, wanting: readonly Candidat
   const planned = status.kind === "entry" ? status.entry : undefined;
   const decision = decideCopy(view, place, status);
   switch (decision.kind) {
-    case "keep":
+    case "wanted":
       return contest(view, place, decision, wanting);
     case "hold": {
       const { verdict, reason } = decision;
-      const isOthers = verdict === "frozen" && isOthersCopy(view, copy);
+      const isOthers = verdict === "frozen" && isOfOthers(view, copy.template);
       const rest = { planned, verdict, reason, isOthers, differs: differsFrom(copy, status) };
       return { kind: "stays", source, ...rest, ...othersThan(undefined, copy, wanting) };
     }
@@ -222,7 +223,7 @@ function othersThan(
 function contest(
   view: View,
   place: CopyPlace,
-  { candidate: holder, isKept }: CopyDecision & { kind: "keep" },
+  { candidate: holder, isKept }: CopyDecision & { kind: "wanted" },
   wanting: readonly Candidate[],
 ): Decision {
   const { copy } = place;

@@ -6,6 +6,7 @@ import { type Ref, refText } from "../../text/names.ts";
 import { placeIn } from "../desired/targets.ts";
 import type { Candidate } from "../desired/sources.ts";
 import type { Decision, Evidence, Given, Unwanted } from "./decide.ts";
+import type { PullDecision, PullPlace } from "./decide-pull.ts";
 import type { TargetPlace } from "./view.ts";
 import type { Finding } from "./plan-builder.ts";
 import type { PlanContext } from "./plan-context.ts";
@@ -32,6 +33,49 @@ export function enact(context: PlanContext, place: TargetPlace, decision: Decisi
   }
 }
 
+export function enactPull(
+  { planBuilder, removals }: PlanContext,
+  { pull, target }: PullPlace,
+  decision: PullDecision,
+): void {
+  const { withoutSource: tally, kind: objectKind } = planBuilder;
+  const { namespace, name, from: source = pull } = pull;
+  const place = { namespace, name };
+  switch (decision.kind) {
+    case "others":
+      planBuilder.others++;
+      return;
+    case "current":
+      tally.current++;
+      return;
+    case "stays": {
+      const { verdict, reason, differs, forOwner } = decision;
+      const finding = { verdict, place, source, reason, pulling: true, differs, forOwner };
+      planBuilder.report(tally, finding);
+      return;
+    }
+    case "unwanted": {
+      const { from, removalReason } = decision;
+      removals.addPull({ pull, source: from, tally, order: target.order, removalReason });
+      return;
+    }
+    case "fill": {
+      const { cause, content, key: decisionKey } = decision;
+      const reason = because("EntriesDiffer");
+      const write = {
+        kind: "fill",
+        objectKind,
+        place,
+        source,
+        cause,
+        reason,
+        decisionKey,
+      } as const;
+      planBuilder.propose(tally, "update", { ...write, target: pull, content }, target.order);
+    }
+  }
+}
+
 function enactUnwanted(context: PlanContext, place: TargetPlace, decision: Unwanted): void {
   const { present: copy, target } = place;
   if (copy?.role !== "copy") return;
@@ -47,12 +91,19 @@ function enactUnwanted(context: PlanContext, place: TargetPlace, decision: Unwan
 function enactGiven(context: PlanContext, place: TargetPlace, decision: Given): void {
   const { winner, verdict, evidence, otherwise, isKept } = decision;
   if (isKept) context.removals.kept(winner.text);
-  const hold = (otherwise && failing(context, place, decision)) ?? open(context, place, evidence);
+  const failed = otherwise && failing(context, place, decision);
+  const hold = failed ?? open(context, place, evidence);
   if (hold && otherwise) {
     const lost = decision.lost === undefined ? undefined : holderOf(otherwise);
     const finding = { ...hold, verdict: "conflict", winner: lost } as const;
     report(context, place, winner, winner.source, finding);
-    enact(context, place, otherwise);
+    // A replace for a source that is about to lose the place would be one delete too many.
+    if (!failed && otherwise.kind === "given" && otherwise.verdict === "replace")
+      report(context, place, otherwise.winner, otherwise.winner.source, {
+        verdict: otherwise.verdict,
+        reason: hold.reason,
+      });
+    else enact(context, place, otherwise);
     return;
   }
   reportLosers(context, place, decision);

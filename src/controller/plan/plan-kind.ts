@@ -2,14 +2,14 @@
 // current or skipped nothing is allocated.
 import { Creates } from "./creates.ts";
 import { decide } from "./decide.ts";
+import { decidePull } from "./decide-pull.ts";
 import type { View } from "./view.ts";
-import { enact } from "./enact.ts";
+import { enact, enactPull } from "./enact.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { CachedObject, CopyObject } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { PlanBuilder, type KindSync } from "./plan-builder.ts";
-import { planPullingObject } from "./pulling-objects.ts";
 import type { Proposals } from "./proposals.ts";
 import {
   Sources,
@@ -24,7 +24,7 @@ import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import type { ListReport, NamespaceReport } from "../model/verdicts.ts";
 import { endReservations } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
-import { consents, type PlanContext } from "./plan-context.ts";
+import { consents, offerDigest, rememberedOf, type PlanContext } from "./plan-context.ts";
 import { reportKind, reportList, unclearNamespaces, type KindReport } from "./plan-reports.ts";
 
 /** Objects of one namespace between two yields: a millisecond, and four where each has a row. */
@@ -94,7 +94,10 @@ export class KindPlan {
     yield* endReservations(this.planBuilder, context.sources, byName);
     for (const pull of this.#context.clusterState.pulls) {
       const target = byName.get(pull.namespace);
-      if (target && pull.role === "pull") planPullingObject(context, pull, target);
+      if (target && pull.role === "pull") {
+        const place = { pull, target };
+        enactPull(context, place, decidePull(context.view, place));
+      }
       this.planBuilder.pairs++;
       if (this.planBuilder.turnIsOver()) yield;
     }
@@ -117,16 +120,22 @@ export class KindPlan {
   }
 }
 
-function viewOf({ planBuilder, settings, sources }: KindSync, removals: Removals): View {
+function viewOf(
+  { planBuilder, settings, sources, clusterState }: KindSync,
+  removals: Removals,
+): View {
   const { kind, memory } = planBuilder;
   return {
     kind,
     settings,
     sources,
-    covers: (rule, copy, target) => consents(planBuilder, rule, copy, target),
+    covers: (rule, object, target) => consents(planBuilder, rule, object, target),
     reservedFor: (place) => memory.shared.reservations.sourceAt(kind, place),
     settled: memory.currentFingerprints,
     stillWanted: (candidate) => removals.stillWanted(candidate),
+    stillAllowed: (source, allow) => removals.stillAllowed(source, allow),
+    rememberedOf: (pull) => rememberedOf(memory, pull),
+    offerDigest: (pull, content) => offerDigest(planBuilder, clusterState, pull, content),
   };
 }
 

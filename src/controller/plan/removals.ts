@@ -12,7 +12,7 @@ import type { Row, Tally } from "../model/verdicts.ts";
 import type { NamespaceMatch, OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { EndAction } from "../model/actions.ts";
-import type { Candidate } from "../desired/sources.ts";
+import type { Candidate, PlannedSource } from "../desired/sources.ts";
 import { covers, stepsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MOST_LOST, removalWait, removalWaits } from "./removal-wait.ts";
 
@@ -107,7 +107,7 @@ export class Removals {
   }
 
   /** How many existing namespaces may pull from a source. The result is valid while `settle` runs. */
-  stillAllowed({ namespace }: Ref, text: string, allow: NamespaceMatch): () => number {
+  stillAllowed({ namespace, text }: PlannedSource, allow: NamespaceMatch): () => number {
     const allowed = this.#allowed.get(text) ?? { namespace, allow, count: 0 };
     this.#allowed.set(text, allowed);
     return () => allowed.count;

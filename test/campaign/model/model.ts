@@ -128,9 +128,10 @@ export class Model {
   }
 }
 
-/** The API may take no update there. */
+/** The API takes no update there: an immutable copy keeps its data and stays immutable. */
 function isFixed(copy: Raw, { content }: Source): boolean {
-  return (copy.type ?? "Opaque") !== content.type || copy.immutable === true;
+  const isAlike = content.immutable && isSame(dataOf(copy), content.data);
+  return (copy.type ?? "Opaque") !== content.type || (copy.immutable === true && !isAlike);
 }
 
 /**

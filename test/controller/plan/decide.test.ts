@@ -31,6 +31,9 @@ function decisionAt(made: Cluster, place: string, reservedFor?: string): Decisio
     reservedFor: () => (reservedFor === undefined ? undefined : parseRef(reservedFor)),
     settled: new Map(),
     stillWanted: ({ wantedTotal }) => wantedTotal,
+    stillAllowed: () => () => 0,
+    rememberedOf: () => ({ lastFill: undefined, result: undefined }),
+    offerDigest: () => undefined,
   };
   const { namespace, name } = parseRef(place) ?? assert.fail();
   const target = targets.find((each) => each.name === namespace) ?? assert.fail();

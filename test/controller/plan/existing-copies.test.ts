@@ -121,6 +121,19 @@ test("an empty place goes to the next that is not paused", () => {
   assert.equal(verdictAt(result, "team-a/cred", "shared/cred"), "conflict");
 });
 
+test("a copy is not replaced for a source that is about to lose its place", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-a" });
+  made.settle();
+  const { uid } = made.get("team-a/cred").metadata;
+  made.delete("other/cred");
+  made.secret("other/cred", { to: "team-a" }, { type: "example.com/x" });
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(made.get("team-a/cred").metadata.uid, uid);
+});
+
 test("while a take-over fails the loser goes on being served", () => {
   const made = cluster();
   made.secret("other/cred", { to: "team-a" });

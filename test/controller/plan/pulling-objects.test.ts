@@ -130,6 +130,21 @@ test("a paused or refused source leaves what it filled as it is", () => {
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
 });
 
+test("a source made anew that is paused, or refused, leaves what the one before it filled", () => {
+  for (const [words, verdict] of [
+    [{ to: "*", paused: "true" }, "paused"],
+    [{ allow: "!*", paused: "true" }, "paused"],
+    [{ allow: "*", "on-delete": "never" }, "frozen"],
+  ] as const) {
+    const made = cluster({ allow: "*" });
+    made.settle();
+    made.delete("shared/db");
+    made.secret("shared/db", words, { data: { password: "new" } });
+    assert.equal(verdictAt(made.settle(), "team-a/app"), verdict, JSON.stringify(words));
+    assert.equal(made.get("team-a/app").data["password"], base64("p"));
+  }
+});
+
 test("S42 another source: the old one's entries go, the new one's come", () => {
   const made = cluster({ allow: "*" });
   made.secret("shared/other", { allow: "*" }, { data: { token: "t" } });
