@@ -37,13 +37,15 @@ export type ReportedState = {
 };
 
 export function createReporters(
-  { dryRun }: Pick<Config, "dryRun">,
+  { dryRun, ownNamespace }: Pick<Config, "dryRun" | "ownNamespace">,
   settings: PlannerSettings,
   parts: Dependencies,
   { caches: { kinds }, memory, elector }: ReportedState,
 ): Reporters {
   const { log, clock } = parts;
-  const events = dryRun ? undefined : createEvents(parts, (details) => reporter.lost(details));
+  const events = dryRun
+    ? undefined
+    : createEvents(parts, ownNamespace, (details) => reporter.lost(details));
   const reporter = new Reporter({
     log,
     clock,
@@ -59,6 +61,7 @@ export function createReporters(
 
 function createEvents(
   { client, clock, log }: Dependencies,
+  ownNamespace: string,
   onLost: (event: EventIdentity) => void,
 ): EventRecorder {
   const message = "event not sent";
@@ -72,7 +75,8 @@ function createEvents(
     client: permittedEvents(createEventClient(client), clock, eventAccessLines(log)),
     reachability: client.reachability,
     clock,
-    reporter: { controller: "secretcast", instance: hostname() },
+    // With its namespace: of two installations it is known which of them says so. A host's name may be longer.
+    reporter: { controller: "secretcast", instance: `${ownNamespace}/${hostname()}`.slice(0, 128) },
     onDrop: (reason, error, details) => {
       // The API server refuses a refused Event again, unless the fault is its own.
       if (details && (reason !== "refused" || isUnavailable(error)))

@@ -248,9 +248,53 @@ const OF_PULLS: readonly Fault[] = [
   { name: "content is not taken out", domain: "pulls", wall: undone("clear") },
 ];
 
+const DECIDE = "controller/plan/decide.ts";
+const SOURCE = "controller/plan/source-answer.ts";
+const OF_DECISIONS: readonly Fault[] = [
+  {
+    name: "copies of a paused source change",
+    domain: "source",
+    text: { file: SOURCE, find: "if (source.rule.paused) return", put: "if (false) return" },
+  },
+  {
+    name: "a refused source takes its copies away",
+    domain: "source",
+    text: { file: SOURCE, find: "if (frozen !== undefined) return", put: "if (false) return" },
+  },
+  {
+    name: "a stronger source takes no place over",
+    domain: "two sources",
+    text: { file: DECIDE, find: "find((one) => one.rank < holder.rank", put: "find((_) => false" },
+  },
+  {
+    name: "the place of a source that is gone is taken at once",
+    domain: "two sources",
+    text: { file: DECIDE, find: "return template.entry === undefined &&", put: "return true ||" },
+  },
+  {
+    name: "a copy is replaced for a source that is about to lose it",
+    domain: "two by two worlds",
+    text: {
+      file: "controller/plan/enact.ts",
+      find: 'if (!failed && otherwise.kind === "given"',
+      put: 'if (failed && otherwise.kind === "given"',
+    },
+  },
+  {
+    name: "an immutable Secret is adopted",
+    domain: "one by one",
+    text: {
+      file: "controller/plan/verdict-table.ts",
+      find: "if (adopt.immutable) return",
+      put: "if (false) return",
+    },
+  },
+];
+
 export const FAULTS: readonly Fault[] = [
   ...PLANTED_FIRST,
   ...OF_WAITS,
   ...OF_MARKS_AND_WRITES,
   ...OF_PULLS,
+  ...OF_DECISIONS,
 ];

@@ -9,7 +9,7 @@ import type {
   PullingObject,
   SourceObject,
 } from "../../controller/model/cluster.ts";
-import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
+import { isMadeByOther } from "../../controller/desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
 import type { Row, Verdict } from "../../controller/model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -86,7 +86,7 @@ export class PlaceExplainer {
       row === undefined &&
       present?.role === "copy" &&
       refText(present.template.source) === refText(source) &&
-      isOfOtherInstallation(this.#settings, source.namespace);
+      isMadeByOther(this.#settings, present.template);
     const planned = target && !taken ? withoutRow(wanted, source, present) : "skip";
     const otherwise = isOthers ? "frozen" : planned;
     const note = isOthers ? OTHER_INSTALLATION : undefined;

@@ -2,6 +2,7 @@
 import { because, type Reason } from "../model/reasons.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { PlannerSettings } from "../model/cluster.ts";
+import type { Ref } from "../../text/names.ts";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
@@ -25,6 +26,28 @@ export function isOfOtherInstallation(settings: PlannerSettings, namespace: stri
     settings.otherSourceNamespaces?.matches(namespace) === true &&
     sourceRank(settings, namespace) < 0
   );
+}
+
+/** What an object records of the installation that made it. */
+export type InstallationMarks = {
+  readonly source: Ref;
+  readonly entry?: string | undefined;
+  /** The source list of that entry. */
+  readonly list?: string | undefined;
+};
+
+/**
+ * Whether another installation made what has these marks: its source is the other's. What an entry made, whose source
+ * may be anywhere, is the other's by the mark of its list, where the flag says that there is another.
+ */
+export function isMadeByOther(
+  settings: PlannerSettings,
+  { source, entry, list }: InstallationMarks,
+): boolean {
+  const { ownNamespace, sourceList, otherSourceNamespaces } = settings;
+  if (entry === undefined || list === undefined)
+    return isOfOtherInstallation(settings, source.namespace);
+  return otherSourceNamespaces !== undefined && list !== `${ownNamespace}/${sourceList}`;
 }
 
 export type CopyableSettings = Pick<PlannerSettings, "copyableKeys" | "namedSources">;

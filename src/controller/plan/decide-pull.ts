@@ -13,7 +13,8 @@ import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { problemText } from "../annotations/rules.ts";
 import type { Ref } from "../../text/names.ts";
-import { answerOfSource, isOthers, type NotWanted } from "./source-answer.ts";
+import { answerOfSource, type NotWanted } from "./source-answer.ts";
+import { isMadeByOther } from "../desired/namespace-rules.ts";
 import { decisionKeyOf, type Desired, type WriteCause } from "../model/actions.ts";
 import { noSource, unreadableName, type OwnerNotice } from "../model/verdicts.ts";
 import type { View } from "./view.ts";
@@ -80,7 +81,6 @@ function decideBySource(view: View, place: PullPlace, from: Ref): PullDecision {
   const { sourceUid, entry, list } = pull.isFilled ? pull : NO_RECORD;
   const record = { source: from, sourceUid, entry, list };
   const status = entry === undefined ? sources.status(from) : sources.statusAnywhere(from);
-  if (status.kind === "frozen" && isOthers(view, record)) return { kind: "others" };
   const allows = (of: EntryStatus): Allowed | NotWanted => allowedOf(view, place, from, of);
   const answer = answerOfSource(view, { record, target, wants: allows }, status);
   switch (answer.kind) {
@@ -88,6 +88,7 @@ function decideBySource(view: View, place: PullPlace, from: Ref): PullDecision {
       return decideFill(view, pull, answer.content);
     case "hold": {
       const { verdict, reason } = answer;
+      if (verdict === "frozen" && isMadeByOther(view.settings, record)) return { kind: "others" };
       const content = status.kind === "entry" ? allowed(allows(status)) : undefined;
       if (verdict === "paused" && content)
         return stays(verdict, reason, differs(view, pull, content));

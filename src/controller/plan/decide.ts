@@ -20,7 +20,6 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { decideCopy, differsFrom, type CopyDecision } from "./copy-source.ts";
-import { isOthers as isOfOthers } from "./source-answer.ts";
 import type { CopyObject, PlannerSettings } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { OnDelete } from "../annotations/rules.ts";
@@ -37,7 +36,7 @@ import {
   targetStateWithoutCopy,
   wantedVerdict,
 } from "./verdict-table.ts";
-import { sourceRank } from "../desired/namespace-rules.ts";
+import { isMadeByOther, sourceRank } from "../desired/namespace-rules.ts";
 import { placeIn } from "../desired/targets.ts";
 import type { CopyPlace, TargetPlace, View } from "./view.ts";
 import { unreadableName } from "../model/verdicts.ts";
@@ -196,7 +195,7 @@ function decideOccupied(view: View, place: CopyPlace, wanting: readonly Candidat
       return contest(view, place, decision, wanting);
     case "hold": {
       const { verdict, reason } = decision;
-      const isOthers = verdict === "frozen" && isOfOthers(view, copy.template);
+      const isOthers = verdict === "frozen" && isMadeByOther(view.settings, copy.template);
       const rest = { planned, verdict, reason, isOthers, differs: differsFrom(copy, status) };
       return { kind: "stays", source, ...rest, ...othersThan(undefined, copy, wanting) };
     }

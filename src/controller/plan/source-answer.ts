@@ -14,7 +14,6 @@ import type { SourceStatus } from "../desired/sources.ts";
 import { namesNobody, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import type { ListState } from "../model/cluster.ts";
-import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { shownAt } from "./removal-conditions.ts";
 import type { View } from "./view.ts";
@@ -131,13 +130,6 @@ export function hold(verdict: Hold["verdict"], reason: Reason): Hold {
 
 function unwanted(removalReason: RemovalReason): Unwanted {
   return { kind: "unwanted", removalReason };
-}
-
-/** It is another installation's. An own entry may name a source anywhere. */
-export function isOthers({ settings }: View, { source, entry, list }: SourceRecord): boolean {
-  const { ownNamespace, sourceList } = settings;
-  const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;
-  return !isListed && isOfOtherInstallation(settings, source.namespace);
 }
 
 // What the source list says of a copy that an entry made, or of a pulling Secret that an entry filled.

@@ -3,7 +3,8 @@
 // rights. Without --only-names nothing is asked.
 import { isNameRead, missingToAdd } from "../../controller/annotations/name-scope.ts";
 import { annotationKey, PREFIX } from "../../controller/annotations/vocabulary.ts";
-import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
+import { recordedEntry, recordedList } from "../../controller/desired/copy.ts";
+import { isMadeByOther } from "../../controller/desired/namespace-rules.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
@@ -150,7 +151,11 @@ function takingPart(
   const from = texts[annotationKey("from")];
   if (from !== undefined) return { role: "pulling objects", place, source: parseRef(from.trim()) };
   if (marks)
-    return isOfOtherInstallation(settings, marks.source.namespace)
+    return isMadeByOther(settings, {
+      source: marks.source,
+      entry: recordedEntry(texts),
+      list: recordedList(texts),
+    })
       ? undefined
       : { role: "copies", place, source: marks.source };
   const isSource =

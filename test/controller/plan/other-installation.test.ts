@@ -73,3 +73,31 @@ test("explain says to which installation a copy belongs (E1)", () => {
   assert.equal(place?.verdict, "frozen");
   assert.match(place?.reason ?? "", /another installation \(--other-source-namespaces\)/);
 });
+
+test("what an entry of another installation's list made is that installation's, wherever its source is (A19)", () => {
+  const made = new Cluster().withNamespaces("shared", "vault", "team-a", "team-b");
+  made.secret("vault/tls", {}, { data: { crt: "v1" } });
+  made.secret("vault/offer", {}, { data: { key: "v1" } });
+  made.secret("team-b/pulled", { from: "vault/offer" }, { data: {} });
+  made.list({
+    tls: 'secret: vault/tls\nto: "team-a"',
+    offer: 'secret: vault/offer\nallow: "*"',
+  });
+  made.settle();
+  for (const [flag, others, frozen] of [
+    ["apps", 2, 0],
+    [undefined, 0, 2],
+  ] as const) {
+    made.settings = {
+      ...made.settings,
+      sourceList: "own-list",
+      otherSourceNamespaces: flag === undefined ? undefined : globs(flag),
+    };
+    made.list({ own: 'secret: vault/own\nto: "*"' });
+    made.restart();
+    const plan = made.settle();
+    assert.equal(plan.kinds[0]?.others, others, flag);
+    assert.equal(plan.states.frozen, frozen, flag);
+  }
+  assert.equal(made.get("team-a/tls").data["crt"], btoa("v1"));
+});

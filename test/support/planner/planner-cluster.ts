@@ -123,7 +123,8 @@ export class Cluster extends RawCluster {
 
   /** The source list says this from now on; what is cached was read before. */
   list(data: Readonly<Record<string, string>>): void {
-    const ref = { namespace: "secretcast", name: "secretcast-sources" };
+    const { ownNamespace = "secretcast", sourceList = "secretcast-sources" } = this.settings;
+    const ref = { namespace: ownNamespace, name: sourceList };
     const { onlyNames } = this.settings;
     const terms = { list: ref, kinds: ["Secret"], onlyNames } as const;
     const steps = parseSourceList(data, terms, this.#entries);
