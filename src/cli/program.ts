@@ -3,6 +3,7 @@
 import yargs, { type Argv } from "yargs";
 import { UsageError, type FlagValues } from "../controller/settings/config.ts";
 import { environmentName } from "../controller/settings/flags.ts";
+import { guarded } from "../inspect/kubectl/say.ts";
 import type { Program } from "../run/program-context.ts";
 import { textFlag } from "../inspect/kubectl/kubectl-flags.ts";
 import { FLAG_NAMES, givenFlags, runOptions } from "../inspect/kubectl/run-flags.ts";
@@ -48,7 +49,9 @@ const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
 const INTERRUPTED = 130;
 
 /** Runs one command line. It resolves with the exit code and never rejects. */
-export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
+export async function runProgram(argv: readonly string[], given: Program): Promise<number> {
+  const { stdout, stderr } = given;
+  const program = { ...given, stdout: guarded(stdout), stderr: guarded(stderr) };
   try {
     return await dispatch(argv, program);
   } catch (error) {

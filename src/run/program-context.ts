@@ -2,7 +2,7 @@
 import type { LogStream } from "../controller/report/log.ts";
 
 /** An error without a listener ends the process. */
-type Output = LogStream & {
+export type Output = LogStream & {
   /** Its file descriptor, if it is one of a process. */
   readonly fd?: number;
   readonly isTTY?: boolean;

@@ -15,6 +15,17 @@ export function printableLines(text: string): string {
   return text.replace(UNPRINTABLE_EXCEPT_LINE_END, escaped);
 }
 
+// Line ends, tabs, the colours of a terminal, and a line of progress that is written over.
+const LAID_OUT = new RegExp(
+  String.raw`(\r?\n|\t|\u001b\[(?:[012]|22|3\d|90)m|\r\u001b\[2K)|${UNPRINTABLE.source}`,
+  "gu",
+);
+
+/** The same for a whole output: its lines and colours stay. */
+export function printableOutput(text: string): string {
+  return text.replace(LAID_OUT, (sign, kept: string | undefined) => kept ?? escaped(sign));
+}
+
 /** Whether `printable` changes the text. */
 export function isPrintable(text: string): boolean {
   return text.search(UNPRINTABLE) < 0;

@@ -197,6 +197,12 @@ test("a kubeconfig that is broken is one line that names it, without its text", 
   assert.ok(!(stdout + stderr).includes("hunter2"));
 });
 
+test("a word of the command line that controls a terminal is printed and controls nothing", async () => {
+  const { stderr } = await secretcast(["status", "--namespace=a\u001b]0;t\u0007"]);
+  assert.doesNotMatch(stderr.trimEnd(), /\p{Cc}/u);
+  assert.match(stderr, /^secretcast: .*a\\u001b\]0;t\\u0007/);
+});
+
 test("a context that the kubeconfig lacks is one line that names it", async (t) => {
   const path = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
   await failsWith(["run", `--kubeconfig=${path}`, "--context=prod"], /prod/);

@@ -1,7 +1,12 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { isPrintable, printable, printableLines } from "../../src/text/printable.ts";
+import {
+  isPrintable,
+  printable,
+  printableLines,
+  printableOutput,
+} from "../../src/text/printable.ts";
 import { shellWord } from "../../src/text/shell-word.ts";
 
 // ESC, a line break, a direction override, a tag of the last planes, and the separators of lines.
@@ -19,6 +24,16 @@ test("a text takes one line and controls no terminal", () => {
 
 test("a text of many lines keeps its line ends alone", () => {
   assert.equal(printableLines("{\n\t\u202e}\n"), "{\n\\u0009\\u202e}\n");
+});
+
+test("an output keeps its lines, tabs and colours, and nothing else that controls a terminal", () => {
+  const own = "\u001b[31mred\u001b[0m\t1\r\n\r\u001b[2Kline\n";
+  assert.equal(printableOutput(own), own);
+  // Text that is concealed, a title, and a line that is written over.
+  assert.equal(
+    printableOutput("\u001b[8mx\u001b]0;t\u0007\ry\u202e"),
+    String.raw`\u001b[8mx\u001b]0;t\u0007\u000dy\u202e`,
+  );
 });
 
 test("what people write in any language stays as it is", () => {

@@ -39,6 +39,7 @@ import { checkCode, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "../rights/needed-rights.ts";
 import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 export async function printCheck(args: Args, program: Program): Promise<number> {
   const flags = readKubectlFlags(args, program.env);
@@ -115,7 +116,7 @@ export async function printCheck(args: Args, program: Program): Promise<number> 
       `rights: ${whose(account, flags)}`,
       summary(findings),
     ])
-      program.stderr.write(`${line}\n`);
+      say(program.stderr, line);
     const code = checkCode(findings);
     return code === 2 ? otherwiseCode(flags) : code;
   } finally {

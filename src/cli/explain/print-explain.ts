@@ -28,6 +28,7 @@ import { NOT_RECORDED } from "../explanation/records.ts";
 import { withLiveRows } from "./live-rows.ts";
 import { readRecords, type Records } from "./read-records.ts";
 import { recordLines } from "./records-text.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 export async function printExplain(args: Args, program: Program): Promise<number> {
   const flags = readKubectlFlags(args, program.env);
@@ -58,8 +59,9 @@ export async function printExplain(args: Args, program: Program): Promise<number
       throw notFound(kind, subject, clusterState);
     print(explanation, since, flags, program);
     if (page.kind === "read")
-      program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
-    program.stderr.write(`${context.where}\n${settingsLine(planning)}\n`);
+      say(program.stderr, `with the word of the controller ${page.pod} on failures and holds`);
+    say(program.stderr, context.where);
+    say(program.stderr, settingsLine(planning));
     return (since === undefined || printUnknown(since, program)) && known ? 0 : 1;
   });
 }

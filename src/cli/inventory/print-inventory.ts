@@ -21,7 +21,6 @@ import { leaderLines } from "../../inspect/cluster/live-leader.ts";
 import { withoutData } from "../../inspect/requests/without-data.ts";
 import { kindOfResource } from "../../inspect/kubectl/kind-words.ts";
 import { spanOf } from "../../inspect/kubectl/span-flag.ts";
-import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 import { listed } from "../../text/listed.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -39,6 +38,7 @@ import { factsOf, objectsOf, type ObjectFacts } from "./object-facts.ts";
 import { readCertificates } from "./read-certificates.ts";
 import { readGrants } from "./read-grants.ts";
 import { bindingText, readersOf, roleText, subjectText } from "./readers.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 type InventoryOptions = InventoryLimits & {
   readonly certificates: boolean;
@@ -60,7 +60,7 @@ export async function printInventory(args: Args, program: Program): Promise<numb
     const notRead = await context.readNotRead();
     const found = await readInventory(context, options);
     print(found, options, context);
-    if (found.items.length === 0) program.stderr.write("no source was found\n");
+    if (found.items.length === 0) say(program.stderr, "no source was found");
     const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, args));
     const lines = [
       ...leaderLines(leader),
@@ -70,8 +70,8 @@ export async function printInventory(args: Args, program: Program): Promise<numb
       ...readerNotes(found, options),
       context.where,
     ];
-    for (const line of lines) program.stderr.write(`${printable(line)}\n`);
-    program.stderr.write(`${settingsLine(context.planning)}\n`);
+    for (const line of lines) say(program.stderr, line);
+    say(program.stderr, settingsLine(context.planning));
     if (!found.isComplete || leader.kind === "unknown" || notRead.unknown.length > 0) return 1;
     const isFine = limits.length === 0 && leader.kind === "live" && !notRead.isMissing;
     return isFine ? 0 : otherwiseCode(flags);

@@ -49,6 +49,7 @@ import {
 import { ignoredInFiles } from "./ignored-in-files.ts";
 import { isChange, planItems, type PlanItem } from "./plan-items.ts";
 import { printReaders } from "./print-readers.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 export async function printPlan(args: Args, program: Program): Promise<number> {
   const flags = readKubectlFlags(args, program.env, [MARKDOWN]);
@@ -119,9 +120,8 @@ async function planFiles(
   const found = { ...read, planning, where: undefined };
   const code = await printPlanOf(found, { ...flags, namespace: undefined }, expected, program);
   const unread = [...reading.unread, ...read.unread];
-  for (const line of unread) program.stderr.write(`not read: ${line}\n`);
-  for (const line of unplannedSources(reading.objects))
-    program.stderr.write(`not planned: ${line}\n`);
+  for (const line of unread) say(program.stderr, `not read: ${line}`);
+  for (const line of unplannedSources(reading.objects)) say(program.stderr, `not planned: ${line}`);
   return unread.length > 0 ? 1 : code;
 }
 
@@ -154,11 +154,9 @@ function printFiles(
   const kinds = [...skipped, ...passedOver].map(([kind, count]) => `${count} ${kind}`).join(", ");
   const passed = kinds === "" ? "" : `; passed over: ${kinds}`;
   const counts = builder.kinds.map((kind) => `${builder.count(kind)} ${kind}s`).join(" and ");
-  stderr.write(
-    `read ${builder.namespaces.size - implied.length} Namespaces and ${counts}${passed}\n`,
-  );
+  say(stderr, `read ${builder.namespaces.size - implied.length} Namespaces and ${counts}${passed}`);
   if (implied.length > 0)
-    stderr.write(`not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`);
+    say(stderr, `not in the files, taken for namespaces without labels: ${listed(implied, 10)}`);
 }
 
 type Planned = ReadCluster & {
@@ -208,7 +206,7 @@ async function printPlanOf(
     where,
     settingsLine(planning),
   ];
-  for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
+  for (const line of lines) if (line !== undefined) say(program.stderr, line);
   // Unknown objects may be changes, so neither 0 nor 2 would be correct.
   if (!printUnknown(read, program) || notRead.unknown.length > 0) return 1;
   // An expectation says itself what is missing.

@@ -15,6 +15,7 @@ import type { Program } from "../../run/program-context.ts";
 import { isChange, planItems, type PlanItem } from "./plan-items.ts";
 import { readerChanges, type ReaderChange } from "./reader-changes.ts";
 import { readersMarkdown } from "./readers-markdown.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 export type ReadersAsked = {
   /** The files as they were, and as they are after the change. */
@@ -40,13 +41,13 @@ export async function printReaders(
   const changes = readerChanges(before.items, after.items, globs);
   if (markdown) program.stdout.write(readersMarkdown(changes));
   else printTable(changes, flags, program);
-  for (const line of [...before.unread, ...after.unread])
-    program.stderr.write(`not read: ${line}\n`);
-  for (const line of after.ineffective) program.stderr.write(`${line}\n`);
+  for (const line of [...before.unread, ...after.unread]) say(program.stderr, `not read: ${line}`);
+  for (const line of after.ineffective) say(program.stderr, line);
   const outside = changes.filter((change) => change.outside.length > 0);
   for (const { namespace, name, outside: readers } of outside)
-    program.stderr.write(
-      `${namespace}/${name}: new readers outside --allow-readers: ${listed(readers, NAMES)}\n`,
+    say(
+      program.stderr,
+      `${namespace}/${name}: new readers outside --allow-readers: ${listed(readers, NAMES)}`,
     );
   if (before.unread.length + after.unread.length > 0) return 1;
   const wrong =
@@ -113,5 +114,5 @@ function printTable(items: readonly ReaderChange[], flags: KubectlFlags, program
     flags,
     program,
   );
-  if (items.length === 0) program.stderr.write("no namespace gains or loses a copy\n");
+  if (items.length === 0) say(program.stderr, "no namespace gains or loses a copy");
 }

@@ -1,5 +1,6 @@
 // Implements `secretcast rights`: prints the manifests that grant what a controller with the given flags
 // needs, and nothing else. It asks no cluster, so the output depends only on the flags.
+import { say } from "../../inspect/kubectl/say.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import { lastText, readKubectlFlags, type Args } from "../../inspect/kubectl/kubectl-flags.ts";
 import { givenFlags, IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
@@ -24,7 +25,8 @@ export function printRights(args: Args, program: Program): number {
   const settings = readSettings(IN_CLUSTER_FLAGS, own, program, { kind: "unasked" }, namespace);
   const scopes = scopesOf(grantedRights(neededRights(settings.config), settings.config.namespaces));
   program.stdout.write(print(scopes, account));
-  program.stderr.write(`rights of the account ${refText(account)}\n${settingsLine(settings)}\n`);
+  say(program.stderr, `rights of the account ${refText(account)}`);
+  say(program.stderr, settingsLine(settings));
   return 0;
 }
 

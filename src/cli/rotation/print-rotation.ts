@@ -48,6 +48,7 @@ import {
   type RotationItem,
 } from "./rotation-items.ts";
 import { answerLine, holderLines, PLACE_COLUMNS } from "./rotation-text.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 const USUAL_SYNC_PERIOD_MS = 120_000;
 /** Each read lists the whole cluster. */
@@ -228,7 +229,7 @@ function printView(
     program,
   );
   printUnknown(read, program);
-  for (const line of missing) program.stderr.write(`secretcast: ${line}\n`);
+  for (const line of missing) say(program.stderr, `secretcast: ${line}`);
   for (const line of [
     ...leaderLines(leader),
     answerLine(revocation, { isKnown: unknown === 0, isLed: leader.kind === "live" }),
@@ -236,7 +237,7 @@ function printView(
     where,
     settingsLine(planning),
   ])
-    program.stderr.write(`${line}\n`);
+    say(program.stderr, line);
 }
 
 const OUTSIDE =

@@ -17,6 +17,7 @@ import { APP_LABEL, type InstalledController } from "../../inspect/cluster/insta
 import { leaseOf, readLease } from "../../inspect/cluster/live-leader.ts";
 import type { Ref } from "../../text/names.ts";
 import type { ClusterContext } from "../../inspect/cluster/cluster-context.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 export type ControllerPage =
   | { readonly kind: "read"; readonly status: Status; readonly pod: string }
@@ -148,7 +149,7 @@ async function readFirst(
   let asked = "";
   const notice = systemClock.setTimeout(() => {
     const silent = `the page of pod ${asked} has not answered for ${SAID_AFTER_MS / 1000}s`;
-    program.stderr.write(`${silent}\n`);
+    say(program.stderr, silent);
   }, SAID_AFTER_MS);
   const onAnswer = (): void => {
     notice.cancel();

@@ -35,6 +35,7 @@ import {
   withoutUnread,
   type StatusItem,
 } from "./status-items.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 type StatusView = {
   readonly items: readonly StatusItem[];
@@ -190,7 +191,7 @@ function outdated(status: Status): readonly string[] {
 
 function printView(view: StatusView, flags: KubectlFlags, program: Program): void {
   show(view.items, flags, program);
-  for (const line of [...currentLines(view), ...view.lines]) program.stderr.write(`${line}\n`);
+  for (const line of [...currentLines(view), ...view.lines]) say(program.stderr, line);
 }
 
 function currentLines({ allCurrent, items, unknown, leader }: StatusView): readonly string[] {
@@ -226,7 +227,7 @@ function show(items: readonly StatusItem[], flags: KubectlFlags, program: Progra
   for (const line of tableLines(shown, columns, flags, painter(program)))
     program.stdout.write(line);
   const left = moreLine(items.length - lines, troubles.length - troubleLines);
-  if (left !== undefined) program.stderr.write(`${left}\n`);
+  if (left !== undefined) say(program.stderr, left);
 }
 
 /** Undefined where nothing is left out. */

@@ -30,7 +30,7 @@ export type Hold = {
   readonly verdict: "paused" | "frozen" | "wait";
   readonly reason: Reason;
 };
-export type Unwanted = { readonly kind: "unwanted"; readonly removalReason: RemovalReason };
+type Unwanted = { readonly kind: "unwanted"; readonly removalReason: RemovalReason };
 
 type EntryStatus = Extract<SourceStatus, { kind: "entry" }>;
 

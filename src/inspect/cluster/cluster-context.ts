@@ -16,6 +16,7 @@ import {
   type PlanningSettings,
 } from "./planning-settings.ts";
 import { readCluster, type ReadCluster, type ReadOptions } from "./read-cluster.ts";
+import { say } from "../kubectl/say.ts";
 
 export type ClusterContext = {
   readonly connection: Connection;
@@ -106,7 +107,7 @@ export function printUnknown(
   { unknown }: Pick<ReadCluster, "unknown">,
   { stderr }: Pick<Program, "stderr">,
 ): boolean {
-  for (const line of unknown) stderr.write(`secretcast: ${line}\n`);
+  for (const line of unknown) say(stderr, `secretcast: ${line}`);
   return unknown.length === 0;
 }
 

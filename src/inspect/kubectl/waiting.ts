@@ -5,6 +5,7 @@ import { formatDuration, parseDuration } from "../../controller/settings/units.t
 import { sleep, systemClock } from "../../kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readDuration, type Args, textFlag } from "./kubectl-flags.ts";
+import { say } from "./say.ts";
 
 const USUAL_WAIT = "30s";
 
@@ -41,7 +42,7 @@ export async function readUntil<T extends { readonly againMs: number }>(
     if (isDone(found) || leftMs <= 0) {
       print(found);
       if (waitMs !== undefined && !isDone(found))
-        stderr.write(`timed out after ${formatDuration(waitMs)} (--timeout)\n`);
+        say(stderr, `timed out after ${formatDuration(waitMs)} (--timeout)`);
       return found;
     }
     await sleep(systemClock, Math.min(found.againMs, leftMs), signal);

@@ -50,7 +50,6 @@ import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isAllowedTo } from "../../inspect/requests/access-review.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
-import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readFileObjects } from "../../inspect/files/file-objects.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
@@ -65,6 +64,7 @@ import {
   settingsLine,
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 export async function migrate(args: Args, program: Program): Promise<number> {
   const flags = readKubectlFlags(args, program.env);
@@ -81,7 +81,8 @@ export async function migrate(args: Args, program: Program): Promise<number> {
     const { planning, where } = context;
     if (options.write && !options.cleanup) refuseBroadcast(options, context);
     const first = await readMigration(options, context, program);
-    program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
+    say(program.stderr, where);
+    say(program.stderr, settingsLine(planning));
     if (options.write) {
       refuseUnreadKind(first.migration, context);
       refuseUnreadNames(first.migration, context);
@@ -162,7 +163,7 @@ function oldSettings(
     const flags = oldFlags(settings, container);
     const given = givenSettings(settings, flags);
     const shown = given.length === 0 ? "no settings" : given.join(" ");
-    program.stderr.write(`settings of ${tool.name}: ${printable(`${shown}, from ${title}`)}\n`);
+    say(program.stderr, `settings of ${tool.name}: ${shown}, from ${title}`);
     const unread = hiddenSettings(settings, container).map(
       (name) => `${title}: ${name} may be set from a ConfigMap or Secret; give it as --old-args`,
     );
@@ -181,8 +182,9 @@ function oldSettings(
     return { flags, unread };
   }
   const names = settings.map(({ name }) => name).join(", ");
-  program.stderr.write(
-    `no workload of ${tool.name} was found: it is taken to run without ${names} (--old-args)\n`,
+  say(
+    program.stderr,
+    `no workload of ${tool.name} was found: it is taken to run without ${names} (--old-args)`,
   );
   return { flags: WITHOUT_SETTINGS, unread: [] };
 }
@@ -253,14 +255,15 @@ async function migrateFiles(
     layered,
   } = usableObjects(reading.objects, options.tool, namespace);
   const passedOver = [...reading.passedOver].map(([what, count]) => `${count} ${what}`);
-  if (passedOver.length > 0) program.stderr.write(`passed over: ${passedOver.join(", ")}\n`);
-  program.stderr.write(`${settingsLine(planning)}\n`);
+  if (passedOver.length > 0) say(program.stderr, `passed over: ${passedOver.join(", ")}`);
+  say(program.stderr, settingsLine(planning));
   const objects = found.map(({ raw }) => raw);
   const old = oldSettings(options, workloadsIn(objects, options.tool.images), program);
   const implied = impliedNamespaces(objects, options.tool);
   if (implied.length > 0) {
-    program.stderr.write(
-      `not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`,
+    say(
+      program.stderr,
+      `not in the files, taken for namespaces without labels: ${listed(implied, 10)}`,
     );
   }
   const settings = settingsOf(options, planning, "unasked");
@@ -289,8 +292,9 @@ async function migrateFiles(
   const migration = { ...planned, problems, hints };
   const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);
   if (isIncomplete && !objects.some(({ kind }) => kind === "Namespace")) {
-    program.stderr.write(
-      "the files contain no Namespace, so no pattern was compared with one: run the command without -f as well\n",
+    say(
+      program.stderr,
+      "the files contain no Namespace, so no pattern was compared with one: run the command without -f as well",
     );
   }
   if (options.write) return writeManifests(found, migration, options, flags, program);

@@ -18,6 +18,7 @@ import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printable } from "../../text/printable.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 /** A writing step with its options. */
 export type MoveStep = {
@@ -67,8 +68,9 @@ async function move(step: MoveStep): Promise<number> {
   });
   progress.end();
   const { sources, namespaces, copies } = result.written;
-  program.stderr.write(
-    `written: ${sources} sources, ${namespaces} namespaces, ${copies} copies adopted\n`,
+  say(
+    program.stderr,
+    `written: ${sources} sources, ${namespaces} namespaces, ${copies} copies adopted`,
   );
   if (program.signal.aborted) return printProblems(result.failures, flags, program);
   const after = await readAgain();
@@ -109,8 +111,9 @@ function verify(
     else wrong.push(`${place}: somebody else changed it meanwhile`);
   }
   const sources = after.sources.filter(({ write }) => write === "none").length;
-  stderr.write(
-    `verified: ${sources} of ${after.sources.length} sources are as they are to be, ${ours} copies are ours with the data that they had, ${untouched} others were not touched\n`,
+  say(
+    stderr,
+    `verified: ${sources} of ${after.sources.length} sources are as they are to be, ${ours} copies are ours with the data that they had, ${untouched} others were not touched`,
   );
   return wrong;
 }
@@ -136,7 +139,7 @@ async function cleanUp(step: MoveStep): Promise<number> {
   const first = requests.length > 0 ? migration.deletions : [];
   for (const line of first) program.stdout.write(`first: ${printable(line)}\n`);
   for (const line of leftoverLines(migration)) program.stdout.write(`${printable(line)}\n`);
-  program.stderr.write(`${requests.length} objects bear traces of ${options.tool.name}\n`);
+  say(program.stderr, `${requests.length} objects bear traces of ${options.tool.name}`);
   if (!options.write || requests.length === 0) return printProblems(unread, flags, program);
   const obstacle = await noObstacle(step);
   if (first.length > 0 && !options.althoughRunning) {
@@ -161,7 +164,7 @@ async function cleanUp(step: MoveStep): Promise<number> {
   if (signal.aborted) return printProblems(failures, flags, program);
   const left = cleanupRequests((await readAgain()).migration);
   const count = left.copies.length + left.sources.length;
-  program.stderr.write(`verified: ${count} objects bear traces still\n`);
+  say(program.stderr, `verified: ${count} objects bear traces still`);
   return printProblems([...failures, ...unread], flags, program);
 }
 
@@ -195,7 +198,7 @@ async function obstacleNow(
   }
   const step = cleanup ? "clean-up" : "move";
   const armed = await armedRules(tool, view.migration, step, reading);
-  for (const line of armed) program.stderr.write(`first: ${printable(line)}\n`);
+  for (const line of armed) say(program.stderr, `first: ${line}`);
   if (armed.length === 0) return undefined;
   return `${title} runs ${tool.name}, whose rules would undo the ${step} or delete copies: do what is printed behind "first:", then run this again`;
 }

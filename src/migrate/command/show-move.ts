@@ -8,8 +8,8 @@ import type { Migration, MoveSettings } from "../moves/migration.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printListing } from "../../inspect/kubectl/listing.ts";
-import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
+import { say } from "../../inspect/kubectl/say.ts";
 
 /** The current cluster, and the result of a move. */
 export type MigrationView = {
@@ -70,7 +70,7 @@ export function printProblems(
   { stderr }: Pick<Program, "stderr">,
 ): number {
   if (problems.length === 0) return 0;
-  stderr.write("not complete:\n");
-  for (const problem of problems) stderr.write(`  ${printable(problem)}\n`);
+  say(stderr, "not complete:");
+  for (const problem of problems) say(stderr, `  ${problem}`);
   return otherwiseCode(flags);
 }

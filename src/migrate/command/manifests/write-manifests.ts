@@ -14,6 +14,7 @@ import { textOf } from "../../../inspect/files/folder-files.ts";
 import { AS_WRITTEN } from "../../../inspect/files/file-places.ts";
 import { fileOf, type FileObject } from "../../../inspect/files/file-objects.ts";
 import type { StringMap } from "../../../text/string-map.ts";
+import { say } from "../../../inspect/kubectl/say.ts";
 
 type EditedFile = EditedManifest & { readonly file: string };
 
@@ -34,9 +35,9 @@ export async function writeManifests(
     await confirm(`change ${count} objects in ${edited.length} files`, options, program);
     for (const { file, text } of edited) writeFileSync(file, text);
   }
-  stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
-  for (const flag of migration.flags) stderr.write(`flag of the controller: ${flag}\n`);
-  for (const hint of migration.hints) stderr.write(`to know: ${printable(hint)}\n`);
+  say(stderr, `changed: ${count} objects in ${edited.length} files`);
+  for (const flag of migration.flags) say(stderr, `flag of the controller: ${flag}`);
+  for (const hint of migration.hints) say(stderr, `to know: ${hint}`);
   const unwritten = migration.sources.flatMap(({ write, place, entry, old: { title } }) => {
     if (write === "create")
       return [`${title}: its new source ${refText(place)} is not put into files`];
