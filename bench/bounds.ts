@@ -19,7 +19,7 @@ const KIB = 1024;
 const TO = "secretcast.io/to";
 const CONCURRENCY = 8;
 
-const PARTS: Readonly<Record<string, Part>> = { pulling, large, wide, escaped };
+const PARTS: Readonly<Record<string, Part>> = { pulling, large, wide, escaped, forged };
 
 export const bounds: Bench = {
   name: "bounds",
@@ -172,4 +172,54 @@ async function escaped(how: How): Promise<void> {
   const name = `${count} ConfigMaps of 1 MiB of "<" in ${namespaces.length} namespaces`;
   how.say(`${copies} copies in ${((performance.now() - began) / 1000).toFixed(0)} s`);
   judge(how, name, program);
+}
+
+/**
+ * Copies that a tenant forged, each with another mark of 240 KB: half are there when the process starts, half come
+ * while it runs, and a second process finds all of them.
+ */
+async function forged(how: How): Promise<void> {
+  const { api, run } = await stage(how);
+  const namespaces = numbered("team", 20);
+  for (const name of ["shared", ...namespaces]) await api.createNamespace(name);
+  const { metadata } = await api.createSecret("shared", "ca", {
+    annotations: { [TO]: "team-*" },
+    data: { a: "b" },
+  });
+  const count = how.quick ? 60 : 1060;
+  const marks = ["entry", "list", "copied-keys", "on-delete", "source-version"];
+  const create = async (at: number): Promise<void> => {
+    const [namespace = "", name] = [namespaces[at % namespaces.length], `forged-${at}`];
+    const annotations = {
+      "secretcast.io/source": "shared/ca",
+      "secretcast.io/source-uid": metadata.uid ?? "",
+      "secretcast.io/source-version": "1",
+      "secretcast.io/placed-at": `${namespace}/${name}`,
+      [`secretcast.io/${marks[at % marks.length]}`]: `${at}.`.padEnd(240 * KIB, "x"),
+    };
+    const labels = { "app.kubernetes.io/managed-by": "secretcast" };
+    await api.createSecret(namespace, name, { labels, annotations, data: { a: "forged" } });
+  };
+  const half = Array.from({ length: count / 2 }, (_, at) => at);
+  await inParallel(half, CONCURRENCY, create);
+  // None of them is removed meanwhile.
+  const begin = (): Program => run({ "source-namespaces": "shared", "delete-grace": "1h" });
+  const finds = async (program: Program, left: number): Promise<void> => {
+    const isFound = async (): Promise<boolean> => {
+      const of = (state: string): Promise<number> =>
+        program.metric("secretcast_copies", `state="${state}"`);
+      const all = (await of("held")) + (await of("frozen")) + (await of("pending"));
+      return all === left && (await of("current")) === namespaces.length;
+    };
+    await eventually(`${left} forged copies are found`, isFound, 300_000);
+  };
+  const first = begin();
+  await finds(first, count / 2);
+  await inParallel(half, CONCURRENCY, (at) => create(at + count / 2));
+  await finds(first, count);
+  judge(how, `${count} forged copies with a mark of 240 KB`, first);
+  await first.kill();
+  const second = begin();
+  await finds(second, count);
+  judge(how, "a process that starts beside them", second);
 }

@@ -48,6 +48,11 @@ export class Program {
       .join("; ");
   }
 
+  /** It ends without a word. */
+  async kill(): Promise<void> {
+    await this.#process.kill();
+  }
+
   /** Holds the process still while something else is measured. */
   freeze(): void {
     process.kill(this.pid, "SIGSTOP");

@@ -35,7 +35,7 @@ const PACKED = [
 ];
 // And what starts programs for seconds, or plays one thing very often: a third of the time of all tests.
 const LONG = [
-  "test/campaign/{chaos,crashes,migrate-crashes,soak}.test.ts",
+  "test/campaign/{chaos,migrate-crashes,soak}.test.ts",
   "test/cli/completion/shells.test.ts",
   "test/cli/sandbox.test.ts",
   "test/cluster-{assets,lanes}.test.ts",

@@ -405,7 +405,6 @@ export const DOMAINS: readonly Domain[] = [
     start: world,
     worlds: () => twoByTwo("Secret"),
     events: {},
-    never: ["transitions", "requests", "writes", "removals"],
     disturbed: {},
     apart: true,
   },

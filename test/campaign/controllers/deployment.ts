@@ -43,8 +43,6 @@ export type DeploymentOptions = {
   /** What one that is started now is given, and the contract's view of it. */
   readonly given: () => FlagValues;
   readonly contract: () => Flags;
-  /** Comes before the weather. */
-  readonly crash?: (replica: Replica) => RequestFault | undefined;
   readonly receipts: () => ReceiptStream;
   readonly onWrite: (write: Write) => void;
   readonly onWrong: (what: string) => void;
@@ -191,12 +189,12 @@ export class Deployment {
   }
 
   #replica(receipts: DeploymentOptions["receipts"] | undefined): Replica {
-    const { server, clock, crash, onWrong } = this.#options;
+    const { server, clock, onWrong } = this.#options;
     const replica: Replica = new Replica({
       server,
       clock,
       receipts,
-      fault: (request) => crash?.(replica) ?? this.#death(request, replica) ?? this.#fault(request),
+      fault: (request) => this.#death(request, replica) ?? this.#fault(request),
       onTold: (text) => {
         if (tellsValue(text)) onWrong(`a value was told: ${text.slice(0, 200)}`);
       },

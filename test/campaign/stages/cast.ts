@@ -26,7 +26,7 @@ export type ServerStep = Extract<Circumstance, { kind: "watches" | "restore" }>;
 
 export type CastOptions = Pick<
   DeploymentOptions,
-  "server" | "clock" | "chance" | "wait" | "pollMs" | "comesAgainMs" | "crash"
+  "server" | "clock" | "chance" | "wait" | "pollMs" | "comesAgainMs"
 > & {
   readonly script: Script;
   readonly actors: Actors;

@@ -3,12 +3,10 @@
 // compares the world with the model.
 import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../../src/kube/rest/resource.ts";
 import type { StorageChange } from "../../../src/sandbox/storage/storage.ts";
-import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { seeded } from "../../support/time/random.ts";
 import { Actors, LIST_PLACE } from "../actors/actors.ts";
-import type { Replica } from "../controllers/replica.ts";
 import type { ChaosStep, Script } from "../scripts/script.ts";
 import { Slots } from "../judges/slots.ts";
 import { isHeld, slotOf, type Raw, type World } from "../model/raw.ts";
@@ -37,18 +35,8 @@ const LONGEST_OF_SEVERAL_MS = 60_000;
 /** What was wrong, and how many writes were carried out for the controller. */
 export type Played = { readonly wrong: readonly string[]; readonly writes: number };
 
-export type Verdict = Played & {
-  /** Requests that the controller sent. */
-  readonly requests: number;
-  /** The Secrets at the end, by NAMESPACE/NAME. */
-  readonly secrets: ReadonlyMap<string, Raw>;
-};
-
-/** The process ends with its request of this number, before the server acts or right after. */
-export type Crash = { readonly at: number; readonly acted: boolean };
-
-export async function play(script: Script, crash?: Crash): Promise<Verdict> {
-  const stage = new Stage(script, crash);
+export async function play(script: Script): Promise<Played> {
+  const stage = new Stage(script);
   await stage.begin();
   for (const step of script.steps) await stage.take(step);
   await stage.rest();
@@ -62,9 +50,6 @@ function waitsOf({ graceMs, holdMs }: Script): Waits {
 class Stage {
   readonly #script: Script;
   readonly #waits: Waits;
-  readonly #crash: Crash | undefined;
-  /** That the controller sent. */
-  #requests = 0;
   readonly #clock = new FakeClock();
   readonly #api: SandboxApi;
   readonly #actors: Actors;
@@ -76,9 +61,8 @@ class Stage {
   /** By then what hangs was given up, and what was deaf begun anew. */
   #hangsUntil = 0;
 
-  constructor(script: Script, crash: Crash | undefined) {
+  constructor(script: Script) {
     this.#script = script;
-    this.#crash = crash;
     this.#waits = waitsOf(script);
     this.#chance = seeded(script.chance);
     this.#clock.chance = seeded(script.chance + 1);
@@ -106,17 +90,15 @@ class Stage {
         "delete-hold": `${this.#waits.holdMs}ms`,
       },
       list: () => this.#all(CONFIG_MAPS.plural).get(LIST_PLACE),
-      crash: (replica) => this.#crashOf(replica),
       onWrite: (write) => this.#cast.judge(write, this.#slots, this.#waits),
       onServer: (step) =>
         step.kind === "restore" ? this.#restore(step.back) : this.#watches(step.fault),
     });
   }
 
-  verdict(): Verdict {
+  verdict(): Played {
     const { wrong, writes } = this.#cast;
-    const secrets = this.#all(SECRETS.plural);
-    return { wrong, writes: writes.length, requests: this.#requests, secrets };
+    return { wrong, writes: writes.length };
   }
 
   async begin(): Promise<void> {
@@ -160,11 +142,9 @@ class Stage {
   }
 
   async #once(): Promise<void> {
-    const [before, killedAt = 0] = [this.#requests, this.#crash?.at];
     const once = this.#cast.deployment.startAnother({ once: true });
     await this.#cast.silence("of one who makes passes until nothing is due", ONCE_MS);
-    const killed = before < killedAt && killedAt <= this.#requests;
-    if (!killed && once.end !== "converged" && once.end !== "unconverged")
+    if (once.end !== "converged" && once.end !== "unconverged")
       this.#cast.wrong.push(`with nothing due it ended so: ${String(once.end)}`);
   }
 
@@ -211,15 +191,6 @@ class Stage {
     }
     this.#cast.deployment.leaseWentBack();
     this.#watches("reboot");
-  }
-
-  #crashOf(replica: Replica): RequestFault | undefined {
-    if (++this.#requests !== this.#crash?.at) return undefined;
-    const crash = (): void => {
-      replica.kill();
-      this.#cast.deployment.comeAgain(replica);
-    };
-    return { kind: "crash", acted: this.#crash.acted, crash };
   }
 
   #noted({ kind, object }: StorageChange): void {

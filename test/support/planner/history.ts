@@ -17,7 +17,7 @@ export const NAMESPACES = [
 const NAMES = ["one", "two", "three"] as const;
 
 /** Values of `to` and the namespaces that they name, written by hand. */
-export const TO: Readonly<Record<string, readonly string[]>> = {
+const TO: Readonly<Record<string, readonly string[]>> = {
   "*": NAMESPACES,
   "team-*": [TENANT, "team-b", "team-c"],
   "!team-b": NAMESPACES.filter((name) => name !== "team-b"),
