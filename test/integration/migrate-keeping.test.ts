@@ -83,6 +83,21 @@ test("nothing is written while the controller does not read the names that move"
   assert.equal(made.code, 0, made.stderr);
 });
 
+test("copies of a name that the controller does not read are named, with the value to add (A1)", async (t) => {
+  const opened = await openMigrateStage(t, "tgik");
+  const flags = ["--source-namespaces=secretsync", "--namespace-policy=opt-in"];
+  serve(opened, [controller(...flags)]);
+  const made = await opened.migrate("--write", "--yes");
+  assert.equal(made.code, 0, made.stderr);
+  serve(opened, [controller(...flags, "--only-names=unrelated")]);
+  const { code, stderr } = await opened.migrate();
+  assert.equal(code, 2, stderr);
+  assert.match(
+    stderr,
+    /not complete:\n +15 copies of names that are not read: edge-tls, .*--only-names unrelated,edge-tls,/,
+  );
+});
+
 test("a controller that does not publish from the sources' namespace keeps nothing current", async (t) => {
   const opened = await openMigrateStage(t, "tgik");
   serve(opened, [controller("--source-namespaces=platform", "--namespace-policy=opt-in")]);

@@ -104,7 +104,7 @@ export async function migrate(args: Args, program: Program): Promise<number> {
 
 async function readMigration(
   options: MigrateOptions,
-  { connection: { client }, planning, installed }: ClusterContext,
+  { connection: { client }, planning, installed, readNotRead }: ClusterContext,
   program: Program,
 ): Promise<MigrationView> {
   const { tool } = options;
@@ -122,7 +122,12 @@ async function readMigration(
     const settings = settingsOf(options, planning, installed.kind);
     const mayRead = readingRight(client, program.signal);
     const migration = await planMove(tool, objects, old.flags, settings, mayRead);
-    return { migration, unread: [...unread, ...old.unread], settings, client };
+    const notRead = await readNotRead();
+    // What a user of one namespace can make alone changes no exit code.
+    const left = notRead.isMissing ? notRead.lines : [];
+    for (const line of left.length > 0 ? [] : notRead.lines) say(program.stderr, line);
+    const missing = [...unread, ...old.unread, ...notRead.unknown, ...left];
+    return { migration, unread: missing, settings, client };
   } finally {
     progress.end();
   }
