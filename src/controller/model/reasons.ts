@@ -14,7 +14,7 @@ export const REASONS = {
   CopyDeleted: "the copy was deleted by somebody else",
   CopyEdited: "the copy was changed by somebody else",
   SourceChanged: "the source changed",
-  SourceReplaced: "another source has this place now",
+  SourceReplaced: "the place is taken over from source {other}",
   AdoptionAllowed: "its owner lets this source adopt it",
   TypeDiffers: "the type {type} cannot be changed to {wanted}",
   CopyImmutable: "the copy is immutable",

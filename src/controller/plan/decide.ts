@@ -275,7 +275,7 @@ function occupiedFor(
   if (verdict === "wait")
     return stays(winner, verdict, followedBy(awaited(copy), because("MadeAgain")));
   const cause = why === "changed" && isEdited(view, copy, winner.content) ? "edited" : why;
-  const changed = because(WHY[cause] ?? "SourceChanged");
+  const changed = whyWritten(cause, copy);
   if (verdict !== "replace") return given(winner, { verdict, cause, reason: changed });
   const reason = followedBy(changed, unalterable(copy, winner));
   // Where a create would not be made, a crash after the delete would lose the copy.
@@ -286,10 +286,10 @@ function occupiedFor(
   return stays(winner, "frozen", followedBy(reason, keeps), true);
 }
 
-const WHY: Readonly<Partial<Record<WriteCause, "CopyEdited" | "SourceReplaced">>> = {
-  edited: "CopyEdited",
-  handover: "SourceReplaced",
-};
+function whyWritten(cause: WriteCause, { template: { source } }: CopyObject): Reason {
+  if (cause === "handover") return because("SourceReplaced", { other: refText(source) });
+  return because(cause === "edited" ? "CopyEdited" : "SourceChanged");
+}
 
 function unalterable({ template: { type } }: CopyObject, { content }: Candidate): Reason {
   const wanted = content.desiredCopy.type;

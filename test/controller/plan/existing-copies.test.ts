@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cluster, reasonAt } from "../../support/planner/publishers.ts";
-import { actionsAt, type Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
+import {
+  actionsAt,
+  type Cluster,
+  globs,
+  verdictAt,
+} from "../../support/planner/planner-cluster.ts";
 
 function owner(made: Cluster, place: string): string | undefined {
   return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
@@ -92,6 +97,23 @@ test("S17 an earlier entry of the order takes the place over, and the loser is t
   assert.equal(owner(made, "team-a/cred"), "shared/cred");
   assert.equal(made.get("team-a/cred").metadata.uid, uid);
   assert.equal(verdictAt(made.plan(), "team-a/cred", "other/cred"), "conflict");
+});
+
+test("a plan under another order of the source namespaces says from whom each place is taken over (E5)", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-a" });
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  made.settings = { ...made.settings, sourceNamespaces: globs("other,shared") };
+  made.restart();
+  made.pass();
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "update");
+  assert.equal(
+    reasonAt(result, "team-a/cred", "other/cred"),
+    "the place is taken over from source shared/cred",
+  );
 });
 
 test("a source that is paused, refused or held takes no place that it does not hold", () => {
