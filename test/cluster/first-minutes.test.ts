@@ -3,23 +3,70 @@
 // controller is the program beside it, and what needs a pod (`helm test`) is not asked for.
 import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ownCluster } from "../support/api-server/cluster.ts";
+import { folderOf } from "../support/programs/folder.ts";
 import { Helm, helmMissing } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM = `${process.execPath} ${ROOT}bin/secretcast.js`;
 
-/** The line of the README's installation that begins so. */
+/** The last line of the README's installation that begins so. */
 function installLine(start: string): string {
   const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
   const section = readme.slice(readme.indexOf("## Install"), readme.indexOf("## How it works"));
-  const line = section.split("\n").find((each) => each.startsWith(start));
+  const line = section.split("\n").findLast((each) => each.startsWith(start));
   return line?.replaceAll("REGISTRY", "registry.example") ?? assert.fail(`no line ${start}`);
 }
+
+/** The four lines for kind, and the one for minikube. */
+function quickStart(): readonly [readonly string[], string] {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const [, block = "", minikube = ""] =
+    /On a new kind cluster[^`]*```sh\n([^`]*)```[^`]*`([^`]*)`/.exec(readme) ?? [];
+  return [block.trimEnd().split("\n"), minikube];
+}
+
+test("the quick start's lines install the image that they build and load, on kind and on minikube", async (t) => {
+  const missing = helmMissing();
+  if (missing !== undefined) return t.skip(missing);
+  const cluster = await ownCluster();
+  t.after(() => cluster.stop());
+  const helm = new Helm(cluster.kubeconfig);
+  t.after(() => helm.close());
+  // They write down what they are asked for. The cluster that `kind create` would make is the one of this test.
+  const standIn = `#!/bin/sh\necho "\${0##*/} $*" >> "$LOG"\n`;
+  const folder = folderOf(t, {
+    "bin/docker": standIn,
+    "bin/kind": standIn,
+    "bin/minikube": standIn,
+  });
+  for (const name of ["docker", "kind", "minikube"]) chmodSync(join(folder, "bin", name), 0o755);
+  const env = { ...helm.env, PATH: `${folder}/bin:${helm.env["PATH"]}`, LOG: join(folder, "log") };
+  const [[build = "", load = "", install = "", check = ""], minikube] = quickStart();
+  for (const line of [build, load, minikube, install])
+    execFileSync("bash", ["-ec", line], { cwd: ROOT, env, stdio: "ignore" });
+  assert.deepEqual(readFileSync(env.LOG, "utf8").trimEnd().split("\n"), [
+    "docker build -t secretcast:dev .",
+    "kind create cluster",
+    "kind load docker-image secretcast:dev",
+    "minikube start",
+    "minikube image load secretcast:dev",
+  ]);
+  const container = "{.spec.template.spec.containers[0]";
+  const image = `${container}.image} ${container}.imagePullPolicy}`;
+  const words = ["get", "deployment", "secretcast", "-n", "secretcast", "-o", `jsonpath=${image}`];
+  // What is loaded is not pulled.
+  assert.equal(
+    execFileSync("kubectl", words, { env, encoding: "utf8" }),
+    "secretcast:dev IfNotPresent",
+  );
+  assert.equal(check, "helm test secretcast -n secretcast");
+});
 
 test("the README's lines install, guard, upgrade and remove, and the copies stay", async (t) => {
   const missing = helmMissing();
