@@ -114,6 +114,15 @@ test("every place says what owner.yaml says, and a second run changes nothing", 
   ]);
   const changes = "artifacthub.io/changes";
   assert.equal(chart.annotations[changes], before.annotations[changes]);
+  const { groups } = load(after("manifests/chart/monitoring/rules.yaml")) as Rules;
+  const operations = text("docs/operations.md");
+  const alerts = groups.flatMap(({ rules }) => rules);
+  assert.ok(alerts.length > 10);
+  for (const { alert, annotations } of alerts) {
+    const section = alert.toLowerCase();
+    assert.equal(annotations["runbook_url"], `${home}/operations.html#${section}`);
+    assert.match(operations, new RegExp(`^### ${alert}$`, "m"));
+  }
   const { homepage, repository, ...rest } = JSON.parse(after("package.json"));
   assert.deepEqual([homepage, repository], [home, { type: "git", url: `git+${sources[0]}.git` }]);
   const { homepage: _, repository: __, ...was } = JSON.parse(text("package.json"));
@@ -128,6 +137,14 @@ test("every place says what owner.yaml says, and a second run changes nothing", 
   );
 });
 
+type Rules = {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly annotations: Readonly<Record<string, string>>;
+    }[];
+  }[];
+};
 type Kustomization = { readonly images: readonly { readonly newName: string }[] };
 type Values = { readonly image: { readonly registry: string; readonly repository: string } };
 type Chart = {

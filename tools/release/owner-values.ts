@@ -126,6 +126,7 @@ export const PLACES: Readonly<Record<string, Fill>> = {
     return setLine(named, /^ {2}repository: .*$/m, `  repository: ${repository}`);
   },
   "manifests/chart/Chart.yaml": fillChart,
+  "manifests/chart/monitoring/rules.yaml": fillRules,
   "package.json": fillPackage,
   "SECURITY.md": (text, { contacts }) => setLine(text, /^> .*$/m, `> ${contacts.security}`),
   "CODE_OF_CONDUCT.md": (text, { contacts }) => setLine(text, /^> .*$/m, `> ${contacts.conduct}`),
@@ -177,6 +178,17 @@ function fillChart(text: string, { registry, home, sources, maintainers }: Owner
     .replace(/^ {2}artifacthub\.io\/links: \|\n(?: {4}.*\n)+/m, "")
     .replace(/^annotations:\n/m, (line) => `${line}${annotation}`)
     .replace(/^( {6}image: )\S*?(secretcast:)/m, (_, head, name) => `${head}${registry}/${name}`);
+}
+
+/** Each alert links to its section of the page for operators, on the site of the documentation. */
+function fillRules(text: string, { home }: Owner): string {
+  const page = `${home.replace(/\/$/, "")}/operations.html`;
+  return text
+    .replaceAll(/^ {10}runbook_url: .*\n/gm, "")
+    .replaceAll(
+      /^ {6}- alert: (\w+)\n[^]*?^ {8}annotations:\n/gm,
+      (alert, name: string) => `${alert}          runbook_url: ${page}#${name.toLowerCase()}\n`,
+    );
 }
 
 function fillPackage(text: string, { home, sources }: Owner): string {
