@@ -89,9 +89,9 @@ function decideBySource(view: View, place: PullPlace, from: Ref): PullDecision {
     case "hold": {
       const { verdict, reason } = answer;
       if (verdict === "frozen" && isMadeByOther(view.settings, record)) return { kind: "others" };
-      const content = status.kind === "entry" ? allowed(allows(status)) : undefined;
-      if (verdict === "paused" && content)
-        return stays(verdict, reason, differs(view, pull, content));
+      const isPaused = verdict === "paused" && status.kind === "entry";
+      const content = isPaused ? allowed(allows(status)) : undefined;
+      if (content) return stays(verdict, reason, differs(view, pull, content));
       const isOpen = pull.isFilled || verdict === "wait";
       return isOpen ? stays(verdict, reason) : stays("conflict", noSource(from));
     }
