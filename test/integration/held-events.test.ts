@@ -4,6 +4,8 @@ import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { commandLine } from "../support/programs/command-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const HOLD = { "delete-hold": "10m" };
@@ -40,4 +42,27 @@ test("removals of a source that no longer exists have an Event on the controller
   assert.match(note, DUE);
   assert.ok(running.log.some((line) => line.includes('"msg":"held"') && line.includes('"dueAt":')));
   await scene.finish({ "delete-hold": "10m" });
+});
+
+test("explain says what was removed with a source that no longer exists, and why (E2)", async (t) => {
+  const scene = await openScene(t);
+  await publish(scene);
+  await scene.api.deleteSecret(scene.source, "registry");
+  const flags = { ...elected(scene), "delete-hold": "1s" };
+  scene.start(flags);
+  const at = flags["lease-namespace"];
+  await eventually("the removal is on the Lease", async () => {
+    const found = await eventNotes(scene, at, "secretcast", "Removed", "Lease");
+    return found.some((each) => each.includes(scene.source));
+  });
+  // On a real server the scene's own kubeconfig is that of the controller, which may not list Events.
+  const { kubeconfig } = scene.sandbox ? scene : sharedCluster();
+  const words = ["--source-namespaces", scene.source, "--lease-namespace", at];
+  const maps = scene.api.kind === "ConfigMap" ? ["--config-maps"] : [];
+  const asked = ["explain", `${scene.api.kind}/registry`, "-n", scene.source, ...words, ...maps];
+  const { code, stderr } = await commandLine([...asked, "--kubeconfig", kubeconfig]);
+  assert.equal(code, 1);
+  assert.match(stderr, /; Lease \S+\/secretcast, \S+Z: Event Removed: removed from 2 namespaces/);
+  assert.ok(stderr.includes(`source ${scene.source}/registry is gone`), stderr);
+  await scene.finish();
 });

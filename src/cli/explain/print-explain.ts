@@ -26,7 +26,7 @@ import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
 import { NOT_RECORDED } from "../explanation/records.ts";
 import { withLiveRows } from "./live-rows.ts";
-import { readRecords, type Records } from "./read-records.ts";
+import { readRecords, recordOnLease, type Records } from "./read-records.ts";
 import { recordLines } from "./records-text.ts";
 import { say } from "../../inspect/kubectl/say.ts";
 
@@ -56,7 +56,7 @@ export async function printExplain(args: Args, program: Program): Promise<number
     const since = sinceMs === undefined ? undefined : await recorded(explanation, sinceMs, context);
     const isAbsent = explanation.is === "absent" && explanation.places.length === 0;
     if (isAbsent && known && !since?.records.some(({ object }) => object === nameOf(explanation)))
-      throw notFound(kind, subject, clusterState);
+      throw notFound(kind, subject, clusterState, await removedAs(context, subject));
     print(explanation, since, flags, program);
     if (page.kind === "read")
       say(program.stderr, `with the word of the controller ${page.pod} on failures and holds`);
@@ -128,13 +128,27 @@ function onlyNamespace(name: string | undefined): string | undefined {
   throw new UsageError(`--in: "${name}" is not the name of a namespace`);
 }
 
-function notFound(kind: ObjectKind, place: Ref, clusterState: ClusterState): UsageError {
+/** Anybody who may write Events there could have written it, so it is said whose word it is. */
+async function removedAs(
+  { connection: { client }, lease, program: { signal } }: ClusterContext,
+  subject: Ref,
+): Promise<string> {
+  const found = await recordOnLease(client, lease, subject, signal);
+  return found === undefined ? "" : `; ${found}`;
+}
+
+function notFound(
+  kind: ObjectKind,
+  place: Ref,
+  clusterState: ClusterState,
+  removed: string,
+): UsageError {
   const { namespace, name } = place;
   const [source] = sourcesNamed(clusterState, place);
   const why = source
     ? `; why ${refText(source)} has no copy there: secretcast explain ${source.name} -n ${source.namespace} --in ${namespace}`
     : "";
   return new UsageError(
-    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)${why}`,
+    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)${why}${removed}`,
   );
 }

@@ -70,6 +70,25 @@ export async function readRecords(
   };
 }
 
+/**
+ * What the controller's Lease has recorded last of copies of an object, or of one, that are gone with their source: a
+ * line, or why it is not known.
+ */
+export async function recordOnLease(
+  client: ApiClient,
+  lease: Ref,
+  { namespace, name }: Ref,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const reading = new Reading(client, signal);
+  await reading.events("Lease", lease, `Lease ${refText(lease)}`);
+  const isOf = ({ record }: Recorded): boolean =>
+    record.includes(`source ${namespace}/${name} `) ||
+    (record.includes(`/${name} `) && record.split(/[^-a-z0-9]+/).includes(namespace));
+  const last = recordsSince(reading.records.filter(isOf), 0, Date.parse).at(-1);
+  return last ? `${last.object}, ${last.at}: ${last.record}` : reading.unknown[0];
+}
+
 class Reading {
   readonly records: Recorded[] = [];
   readonly unknown: string[] = [];
@@ -91,7 +110,7 @@ class Reading {
     this.#seen.add(object);
     const [metadata] = await Promise.all([
       this.#metadata(resource, place, object),
-      this.#events(kind, place, object),
+      this.events(kind, place, object),
     ]);
     this.records.push(
       ...recordsOf({ kind, name, metadata, ...(entry !== undefined && { entry }) }),
@@ -114,7 +133,8 @@ class Reading {
     return fieldsIn(await this.#allowed(`${object} cannot be read`, read))["metadata"];
   }
 
-  async #events(kind: string, { namespace, name }: Ref, object: string): Promise<void> {
+  /** Its Events. */
+  async events(kind: string, { namespace, name }: Ref, object: string): Promise<void> {
     const where = namespace === "" ? CLUSTER_EVENTS : namespace;
     let found: Recorded[] = [];
     await this.#allowed(

@@ -97,13 +97,14 @@ function enactGiven(context: PlanContext, place: TargetPlace, decision: Given): 
     const lost = decision.lost === undefined ? undefined : holderOf(otherwise);
     const finding = { ...hold, verdict: "conflict", winner: lost } as const;
     report(context, place, winner, winner.source, finding);
-    // A replace for a source that is about to lose the place would be one delete too many.
-    if (!failed && otherwise.kind === "given" && otherwise.verdict === "replace")
-      report(context, place, otherwise.winner, otherwise.winner.source, {
-        verdict: otherwise.verdict,
-        reason: hold.reason,
-      });
-    else enact(context, place, otherwise);
+    if (failed || otherwise.kind !== "given" || otherwise.verdict !== "replace")
+      enact(context, place, otherwise);
+    else {
+      // A replace for a source that is about to lose the place would be one delete too many.
+      reportLosers(context, place, otherwise);
+      const { winner: holder } = otherwise;
+      report(context, place, holder, holder.source, { verdict: "replace", reason: hold.reason });
+    }
     return;
   }
   reportLosers(context, place, decision);

@@ -16,6 +16,7 @@ import {
   type PlanningSettings,
 } from "./planning-settings.ts";
 import { readCluster, type ReadCluster, type ReadOptions } from "./read-cluster.ts";
+import type { Ref } from "../../text/names.ts";
 import { say } from "../kubectl/say.ts";
 
 export type ClusterContext = {
@@ -28,6 +29,8 @@ export type ClusterContext = {
   readonly program: Program;
   /** The time by the API server's clock, in milliseconds since the epoch. */
   readonly nowMs: () => number;
+  /** The controller's, whose Events say what became of sources that no longer exist. */
+  readonly lease: Ref;
   /** Whether a controller keeps the cluster current now. */
   readonly readLeader: () => Promise<LiveLeader>;
   /** What --only-names leaves out, in the namespace of -n or everywhere. */
@@ -63,7 +66,7 @@ export async function withClusterContext<T>(
     const readNotRead = (): Promise<NamesNotRead> =>
       readNamesNotRead({ client, settings, kinds: config.kinds, namespace, signal });
     const found = { connection, where, installed, planning, flags, program };
-    return await work({ ...found, nowMs, readLeader, readNotRead });
+    return await work({ ...found, nowMs, lease, readLeader, readNotRead });
   } finally {
     await connection.client.close();
   }

@@ -150,7 +150,12 @@ test("a copy is not replaced for a source that is about to lose its place", () =
   const { uid } = made.get("team-a/cred").metadata;
   made.delete("other/cred");
   made.secret("other/cred", { to: "team-a" }, { type: "example.com/x" });
+  made.secret("shared/paused", { to: "team-a", name: "cred", paused: "true" });
   made.secret("shared/cred", { to: "team-a" });
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "replace");
+  for (const source of ["shared/cred", "shared/paused"])
+    assert.equal(verdictAt(result, "team-a/cred", source), "conflict", source);
   made.settle();
   assert.equal(owner(made, "team-a/cred"), "shared/cred");
   assert.equal(made.get("team-a/cred").metadata.uid, uid);
