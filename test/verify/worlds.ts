@@ -142,7 +142,7 @@ const TWO_PLACES: readonly PlaceVariant[] = [
 const OF_THE_OTHER: readonly PlaceVariant[] = ["copy", "copy edited", "copy of a former UID"];
 
 /**
- * Two sources of one name in two namespaces and two places: about 1.3 million. Which of the two places is which
+ * Two sources of one name in two namespaces and two places: 251,680. Which of the two places is which
  * changes nothing, so each pair is tried once.
  */
 export function* twoByTwo(kind: string): Generator<World> {
