@@ -41,3 +41,15 @@ test("the table of ends names nothing that is not used", () => {
   const unused = rows.filter(([what = ""]) => !names.some((name) => what.includes(name)));
   assert.deepEqual(unused, []);
 });
+
+test("the table of Kubernetes versions is the matrix of the workflow, and its first row this version", () => {
+  const [, matrix = ""] = /^ +kubernetes: \[(.*)\]$/m.exec(text(".github/workflows/ci.yml")) ?? [];
+  const tested = Array.from(matrix.matchAll(/"([\d.]+)"/g), ([, version = ""]) => version);
+  assert.ok(tested.length > 1);
+  const [newest = []] = tableRows(text("docs/versions.md"), ["secretcast", ...tested]);
+  const { version }: { readonly version: string } = JSON.parse(text("package.json"));
+  assert.deepEqual(newest, [
+    version.split(".").slice(0, 2).join("."),
+    ...tested.map(() => "tested"),
+  ]);
+});
