@@ -281,6 +281,15 @@ const OF_DECISIONS: readonly Fault[] = [
     },
   },
   {
+    name: "who does not get the place is not told",
+    domain: "two sources",
+    text: {
+      file: "controller/plan/enact.ts",
+      find: "if (!lost) return;",
+      put: "if (lost) return;",
+    },
+  },
+  {
     name: "an immutable Secret is adopted",
     domain: "one by one",
     text: {

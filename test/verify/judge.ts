@@ -70,6 +70,23 @@ export class Truth {
     return wrongAtRest(this.world, this.flags);
   }
 
+  /** Sources that want one place, of which more than the one whose copy is current there has no row. */
+  wantedWithoutRow(rows: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
+    const { sources } = this.model;
+    if (sources.length < 2) return undefined;
+    for (const [name, namespace] of this.world.namespaces) {
+      if (isEnding(namespace)) continue;
+      const wanting = sources.filter((source) => pushes(source, namespace, this.flags));
+      for (const [copyName, group] of Map.groupBy(wanting, (source) => source.copyName)) {
+        const slot = `${this.world.kind} ${name}/${copyName}`;
+        const silent = group.filter(({ raw }) => rows.get(slot)?.has(placeOf(raw)) !== true);
+        if (silent.length > 1)
+          return `${slot}: no row for ${silent.map(({ raw }) => placeOf(raw)).join(" and ")}`;
+      }
+    }
+    return undefined;
+  }
+
   /** A copy that is to be removed, or a filled pulling object that is to be cleared. */
   isUnwanted(raw: Raw): boolean {
     const namespace = this.world.namespaces.get(raw.metadata.namespace ?? "");

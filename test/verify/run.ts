@@ -15,6 +15,7 @@ import {
   memoryText,
   newProcess,
   reportedRemovals,
+  sourcesWithRow,
   Subject,
   type Planned,
   type Process,
@@ -226,6 +227,8 @@ export class Run {
     this.#believed = this.#hidden.size > 0 || this.#disturbance ? new Map(shown) : undefined;
     const plan = this.#subject.plan();
     this.#judgeWaits(view, reportedRemovals(plan));
+    const silent = view.wantedWithoutRow(sourcesWithRow(plan));
+    if (silent !== undefined) throw new Violation(silent);
     return plan;
   }
 

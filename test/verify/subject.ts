@@ -436,3 +436,15 @@ export function reportedRemovals(plan: Planned): ReadonlyMap<string, number> {
     ),
   );
 }
+
+/** By slot, the sources that have a row there. */
+export function sourcesWithRow(plan: Planned): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { kind, place, source } of plan.rows) {
+    const slot = placeKey(kind, place);
+    const known = found.get(slot);
+    if (known) known.add(refText(source));
+    else found.set(slot, new Set([refText(source)]));
+  }
+  return found;
+}
