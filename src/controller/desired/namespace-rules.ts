@@ -45,6 +45,7 @@ export function isMadeByOther(
   { source, entry, list }: InstallationMarks,
 ): boolean {
   const { ownNamespace, sourceList, otherSourceNamespaces } = settings;
+  if (sourceRank(settings, source.namespace) >= 0) return false;
   if (entry === undefined || list === undefined)
     return isOfOtherInstallation(settings, source.namespace);
   return otherSourceNamespaces !== undefined && list !== `${ownNamespace}/${sourceList}`;

@@ -10,7 +10,7 @@ import type {
   SourceObject,
   ClusterState,
 } from "../model/cluster.ts";
-import { isRead, sourceRank } from "./namespace-rules.ts";
+import { isMadeByOther, isRead, sourceRank, type InstallationMarks } from "./namespace-rules.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { alsoAwaited } from "../model/finalizers.ts";
 import { isUnreadable, statusOf, type UnplannedStatus } from "./source-status.ts";
@@ -57,13 +57,13 @@ export type CandidateGroup = {
 };
 
 /** The status of the source that a copy or a pulling Secret names. */
-export type SourceStatus =
-  | {
-      readonly kind: "entry";
-      readonly entry: PlannedSource;
-      readonly candidate: Candidate | undefined;
-    }
-  | UnplannedStatus;
+export type SourceStatus = EntryStatus | UnplannedStatus;
+
+export type EntryStatus = {
+  readonly kind: "entry";
+  readonly entry: PlannedSource;
+  readonly candidate: Candidate | undefined;
+};
 
 // Stronger than every namespace of --source-namespaces.
 const RANK_BY_LIST = -1;
@@ -125,6 +125,11 @@ export class Sources {
   /** What the list says of an object, or undefined: nothing, as far as is known. */
   entryOf(object: Ref): ListEntry | undefined {
     return this.list?.state === "read" ? this.list.of(object) : undefined;
+  }
+
+  /** A mark alone, which a tenant can forge, makes nothing of a source of this installation another's. */
+  isMadeByOther(marks: InstallationMarks): boolean {
+    return this.entryOf(marks.source) === undefined && isMadeByOther(this.#settings, marks);
   }
 
   #take(source: SourceObject, entries: PlannedSource[]): void {

@@ -1,6 +1,6 @@
 // What is done with a copy, as its own namespace and the source that it names say.
 import { because } from "../model/reasons.ts";
-import type { Candidate, SourceStatus } from "../desired/sources.ts";
+import type { Candidate, EntryStatus, SourceStatus } from "../desired/sources.ts";
 import { readOfNamespace, type RemovalReason } from "./removal-conditions.ts";
 import { isWanted } from "../desired/wants.ts";
 import { frozenIn, matchOf } from "../desired/targets.ts";
@@ -42,9 +42,7 @@ export function decideCopy(view: View, place: CopyPlace, status: SourceStatus): 
   return { kind: "unwanted", onDelete: onDeleteOf(copy, status), removalReason };
 }
 
-type EntryStatus = Extract<SourceStatus, { kind: "entry" }>;
-
-// Whom its namespace declines waits for less.
+// A copy that its namespace declines waits for less.
 function qualified({ target }: CopyPlace, removalReason: RemovalReason): RemovalReason {
   if (target.accept.kind !== "none") return removalReason;
   const { reason, evidence } = removalReason;

@@ -9,12 +9,11 @@ import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { RemovalReason } from "./removal-conditions.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
-import type { SourceStatus } from "../desired/sources.ts";
+import type { EntryStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { problemText } from "../annotations/rules.ts";
 import type { Ref } from "../../text/names.ts";
 import { answerOfSource, type NotWanted } from "./source-answer.ts";
-import { isMadeByOther } from "../desired/namespace-rules.ts";
 import { decisionKeyOf, type Desired, type WriteCause } from "../model/actions.ts";
 import { noSource, unreadableName, type OwnerNotice } from "../model/verdicts.ts";
 import type { View } from "./view.ts";
@@ -88,7 +87,7 @@ function decideBySource(view: View, place: PullPlace, from: Ref): PullDecision {
       return decideFill(view, pull, answer.content);
     case "hold": {
       const { verdict, reason } = answer;
-      if (verdict === "frozen" && isMadeByOther(view.settings, record)) return { kind: "others" };
+      if (verdict === "frozen" && sources.isMadeByOther(record)) return { kind: "others" };
       const isPaused = verdict === "paused" && status.kind === "entry";
       const content = isPaused ? allowed(allows(status)) : undefined;
       if (content) return stays(verdict, reason, differs(view, pull, content));
@@ -99,8 +98,6 @@ function decideBySource(view: View, place: PullPlace, from: Ref): PullDecision {
       return decideEnd(pull, from, answer.removalReason);
   }
 }
-
-type EntryStatus = Extract<SourceStatus, { kind: "entry" }>;
 
 const NO_RECORD = { sourceUid: undefined, entry: undefined, list: undefined };
 

@@ -36,7 +36,7 @@ import {
   targetStateWithoutCopy,
   wantedVerdict,
 } from "./verdict-table.ts";
-import { isMadeByOther, sourceRank } from "../desired/namespace-rules.ts";
+import { sourceRank } from "../desired/namespace-rules.ts";
 import { placeIn } from "../desired/targets.ts";
 import type { CopyPlace, TargetPlace, View } from "./view.ts";
 import { unreadableName } from "../model/verdicts.ts";
@@ -195,7 +195,7 @@ function decideOccupied(view: View, place: CopyPlace, wanting: readonly Candidat
       return contest(view, place, decision, wanting);
     case "hold": {
       const { verdict, reason } = decision;
-      const isOthers = verdict === "frozen" && isMadeByOther(view.settings, copy.template);
+      const isOthers = verdict === "frozen" && sources.isMadeByOther(copy.template);
       const rest = { planned, verdict, reason, isOthers, differs: differsFrom(copy, status) };
       return { kind: "stays", source, ...rest, ...othersThan(undefined, copy, wanting) };
     }

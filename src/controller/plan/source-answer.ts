@@ -7,15 +7,15 @@ import { because, type Reason } from "../model/reasons.ts";
 import {
   readOfNamespace,
   readsOfSourceAndList,
+  shownAt,
   sourceGone,
   type RemovalReason,
 } from "./removal-conditions.ts";
-import type { SourceStatus } from "../desired/sources.ts";
+import type { EntryStatus, SourceStatus } from "../desired/sources.ts";
 import { namesNobody, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import type { ListState } from "../model/cluster.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import { shownAt } from "./removal-conditions.ts";
 import type { View } from "./view.ts";
 
 /** What is recorded of the source: on a copy, or on a pulling object that is filled. */
@@ -32,13 +32,11 @@ export type Hold = {
 };
 type Unwanted = { readonly kind: "unwanted"; readonly removalReason: RemovalReason };
 
-type EntryStatus = Extract<SourceStatus, { kind: "entry" }>;
-
 /** Why a valid source does not want the place. */
 export type NotWanted = {
   readonly kind: "notWanted";
   readonly reason: Reason;
-  /** Of `to` and `to-selector`, or of `allow` and `allow-selector`; undefined: it has neither. */
+  /** Its `to` and `to-selector`, or its `allow` and `allow-selector`. Undefined: it has neither annotation. */
   readonly match: NamespaceMatch | undefined;
   /** What the Namespace says decided. */
   readonly isByNamespace: boolean;
@@ -85,8 +83,10 @@ function answerByStatus<W extends { readonly kind: "wanted" }>(
       return hold(status.kind, status.reason);
     case "notASource": {
       if (status.uid !== sourceUid) return absent(view, questions.record, status);
-      const code = because("SourceUnannotated", { source: refText(source) });
-      const reason = listed.kind === "gone" ? listed.reason : code;
+      const reason =
+        listed.kind === "gone"
+          ? listed.reason
+          : because("SourceUnannotated", { source: refText(source) });
       const evidence = readsOfSourceAndList(view, source, status, entry);
       return unwanted({ kind: "unannotated", reason, evidence });
     }

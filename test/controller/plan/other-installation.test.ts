@@ -101,3 +101,18 @@ test("what an entry of another installation's list made is that installation's, 
   }
   assert.equal(made.get("team-a/tls").data["crt"], btoa("v1"));
 });
+
+test("the forged mark of another list hides no copy of an own source, annotated or listed", () => {
+  const made = new Cluster().withNamespaces("shared", "vault", "team-a");
+  made.settings = { ...made.settings, otherSourceNamespaces: globs("apps") };
+  made.secret("shared/own", { to: "team-a" });
+  made.secret("vault/tls", {}, { data: { crt: "v1" } });
+  made.list({ tls: 'secret: vault/tls\nto: "team-a"' });
+  made.settle();
+  for (const place of ["team-a/own", "team-a/tls"])
+    made.annotate(place, { entry: "theirs", list: "elsewhere/list" });
+  const plan = made.pass();
+  assert.equal(plan.kinds[0]?.others, 0);
+  assert.equal(plan.states.frozen, 2);
+  assert.ok(!isAllCurrent(plan));
+});
