@@ -82,9 +82,11 @@ export async function recordOnLease(
 ): Promise<string | undefined> {
   const reading = new Reading(client, signal);
   await reading.events("Lease", lease, `Lease ${refText(lease)}`);
-  const isOf = ({ record }: Recorded): boolean =>
-    record.includes(`source ${namespace}/${name} `) ||
-    (record.includes(`/${name} `) && record.split(/[^-a-z0-9]+/).includes(namespace));
+  const isOf = ({ record }: Recorded): boolean => {
+    const [, namespaces = ""] = /\(([^)]*)\)/.exec(record) ?? [];
+    const isCopy = record.includes(`/${name} `) && namespaces.split(", ").includes(namespace);
+    return isCopy || record.includes(`source ${namespace}/${name} `);
+  };
   const last = recordsSince(reading.records.filter(isOf), 0, Date.parse).at(-1);
   return last ? `${last.object}, ${last.at}: ${last.record}` : reading.unknown[0];
 }

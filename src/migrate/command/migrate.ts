@@ -122,11 +122,10 @@ async function readMigration(
     const settings = settingsOf(options, planning, installed.kind);
     const mayRead = readingRight(client, program.signal);
     const migration = await planMove(tool, objects, old.flags, settings, mayRead);
-    const notRead = await readNotRead();
+    const { lines, isMissing, unknown } = await readNotRead();
     // What a user of one namespace can make alone changes no exit code.
-    const left = notRead.isMissing ? notRead.lines : [];
-    for (const line of left.length > 0 ? [] : notRead.lines) say(program.stderr, line);
-    const missing = [...unread, ...old.unread, ...notRead.unknown, ...left];
+    if (!isMissing) for (const line of lines) say(program.stderr, line);
+    const missing = [...unread, ...old.unread, ...unknown, ...(isMissing ? lines : [])];
     return { migration, unread: missing, settings, client };
   } finally {
     progress.end();
