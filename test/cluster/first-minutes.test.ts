@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { folderOf } from "../support/programs/folder.ts";
@@ -14,6 +14,17 @@ import { Helm, helmMissing } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM = `${process.execPath} ${ROOT}bin/secretcast.js`;
+
+/** Undefined: the test was skipped, for want of Helm. */
+async function openStage(t: TestContext) {
+  const missing = helmMissing();
+  if (missing !== undefined) return t.skip(missing);
+  const cluster = await ownCluster();
+  t.after(() => cluster.stop());
+  const helm = new Helm(cluster.kubeconfig);
+  t.after(() => helm.close());
+  return { cluster, helm };
+}
 
 /** The last line of the README's installation that begins so. */
 function installLine(start: string): string {
@@ -32,12 +43,9 @@ function quickStart(): readonly [readonly string[], string] {
 }
 
 test("the quick start's lines install the image that they build and load, on kind and on minikube", async (t) => {
-  const missing = helmMissing();
-  if (missing !== undefined) return t.skip(missing);
-  const cluster = await ownCluster();
-  t.after(() => cluster.stop());
-  const helm = new Helm(cluster.kubeconfig);
-  t.after(() => helm.close());
+  const stage = await openStage(t);
+  if (!stage) return;
+  const { helm } = stage;
   // They write down what they are asked for. The cluster that `kind create` would make is the one of this test.
   const standIn = `#!/bin/sh\necho "\${0##*/} $*" >> "$LOG"\n`;
   const folder = folderOf(t, {
@@ -69,12 +77,9 @@ test("the quick start's lines install the image that they build and load, on kin
 });
 
 test("the README's lines install, guard, upgrade and remove, and the copies stay", async (t) => {
-  const missing = helmMissing();
-  if (missing !== undefined) return t.skip(missing);
-  const cluster = await ownCluster();
-  t.after(() => cluster.stop());
-  const helm = new Helm(cluster.kubeconfig);
-  t.after(() => helm.close());
+  const stage = await openStage(t);
+  if (!stage) return;
+  const { cluster, helm } = stage;
   const shell = (line: string, ...codes: readonly number[]): string => {
     const options = { cwd: ROOT, env: helm.env, encoding: "utf8" } as const;
     const { status, stdout, stderr } = spawnSync("bash", ["-c", line], options);

@@ -55,7 +55,7 @@ async function plant(scene: Scene): Promise<readonly [string, string]> {
     });
   await secret(source, "registry", { to, allow: to }, { type: TEXT });
   await secret(source, "refused", { to, name: TEXT });
-  await secret(source, "unknown", { to, [`x-${"y".repeat(9)}`]: TEXT });
+  await secret(source, "unknown", { to, "unheard-of": TEXT });
   await secret(source, "ignored", { keys: TEXT });
   await secret(team, "pulled", { from: `${source}/registry`, keys: TEXT }, { data: {} });
   await secret(team, "elsewhere", { from: TEXT });

@@ -99,7 +99,7 @@ export class Truth {
     if (!isOurs(raw)) return false;
     const rest = this.model.restAt(namespace, raw.metadata.name);
     if (typeof rest === "string") return true;
-    // A place stays its source's for the whole wait, whoever else of its rank wants it, and be it paused.
+    // A place stays its source's for the whole wait, even if another source of its rank wants it, paused or not.
     const heirs = rest.length > 0 ? rest : this.#pausedHeirs(namespace, raw);
     return this.#isGone(raw) && heirs.some(({ rank }) => rank >= this.#rankOf(raw));
   }

@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { FAULTS, type Fault } from "./faults.ts";
 import { prepareSources } from "./hooks.ts";
+import { shellCommand } from "../../src/text/shell-word.ts";
 
 const { values } = parseArgs({
   options: {
@@ -66,7 +67,8 @@ async function explored(): Promise<number> {
 }
 
 function commandOf(domain: string, history: readonly string[]): string {
-  return `npm run verify -- --domain ${domain} --history "${history.join(", ")}"`;
+  const words = ["npm", "run", "verify", "--", "--domain", domain];
+  return shellCommand(...words, "--history", history.join(", "));
 }
 
 /** Each in a process of its own: what is loaded stays as it was loaded. */

@@ -127,7 +127,7 @@ const madeOf = (slot: string, raw: RawObject | undefined): Made => ({
   version: raw?.metadata.resourceVersion ?? "1",
 });
 
-// Of two sources and two places, the variants that concern more than one of them.
+// For two sources and two places: the variants that concern more than one of them.
 const TWO_SOURCES: readonly SourceVariant[] = [
   ...(["none", "silent", "to all", "nobody", "renamed", "paused", "misspelt"] as const),
   ...(["kept", "immutable", "other type", "offer"] as const),
