@@ -17,7 +17,14 @@ import {
   type FilePlaces,
   type Kustomization,
 } from "./file-places.ts";
-import { contentOf, filesIn, isFolder, TEMPLATE, textOf as textOfBytes } from "./folder-files.ts";
+import {
+  contentOf,
+  filesIn,
+  foldersIn,
+  isFolder,
+  TEMPLATE,
+  textOf as textOfBytes,
+} from "./folder-files.ts";
 import { inputsOf, isKustomization } from "./kustomize-inputs.ts";
 import { documentsOf, type FileDocument } from "./yaml-documents.ts";
 
@@ -36,7 +43,7 @@ export type OtherFile = { readonly file: string; readonly what: string };
 
 export type FileReading = {
   readonly objects: readonly FileObject[];
-  /** Number of files that are not manifests, by kind of file. */
+  /** Number of files that are not manifests, by kind of file, and of folders that are not looked into. */
   readonly passedOver: ReadonlyMap<string, number>;
   /** The files with content that was skipped. */
   readonly others: readonly OtherFile[];
@@ -63,7 +70,10 @@ export async function readFileObjects(
   for (const path of paths) {
     if (path === "-") reader.readNamed("stdin", await textOf(stdin));
     else if (!isFolder(path)) reader.readNamed(path, contentOf(path));
-    else reader.readFolder(filesIn(path, recursive));
+    else {
+      reader.readFolder(filesIn(path, recursive));
+      if (!recursive) reader.passFolders(foldersIn(path));
+    }
   }
   reader.place();
   return reader;
@@ -103,6 +113,10 @@ class FileReader implements FileReading {
       if (kind !== undefined) this.#passOver(file, kind);
       else this.#readFound(file);
     }
+  }
+
+  passFolders(count: number): void {
+    if (count > 0) this.#count("folder (-R looks into it)", count);
   }
 
   /** Gives the objects the names that kustomizations and deployments give them. */
@@ -150,7 +164,11 @@ class FileReader implements FileReading {
 
   #passOver(file: string, what: string): void {
     if (this.others.at(-1)?.file !== file) this.others.push({ file, what });
-    this.passedOver.set(what, (this.passedOver.get(what) ?? 0) + 1);
+    this.#count(what, 1);
+  }
+
+  #count(what: string, more: number): void {
+    this.passedOver.set(what, (this.passedOver.get(what) ?? 0) + more);
   }
 }
 

@@ -23,6 +23,12 @@ export function filesIn(path: string, recursive: boolean): readonly string[] {
   throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
 }
 
+/** How many folders of it hold files that are not looked at without -R. */
+export function foldersIn(path: string): number {
+  return readFolder(path).filter((entry) => entry.isDirectory() && !NO_FOLDERS.has(entry.name))
+    .length;
+}
+
 function isManifestName(file: string): boolean {
   return EXTENSIONS.includes(extname(file)) || isKustomization(file);
 }

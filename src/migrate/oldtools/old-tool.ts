@@ -176,6 +176,8 @@ export type OldTool = {
   ): readonly string[];
   /** Whether an object of its own kinds, which `customs` are, copies something. By default each does. */
   copies?(custom: OldCustom, customs: readonly OldCustom[]): boolean;
+  /** What a template of such an object contains if it copies something. By default each does. */
+  readonly copyingText?: RegExp;
   /** What accounts must be allowed to read for rules whose targets do not prove it. */
   accesses?(cluster: OldCluster): readonly OldAccess[];
   /** A rule that is there need not act: an account, a webhook or a consent decides as well. */

@@ -64,6 +64,11 @@ for (const [what, tool, files] of [
     "kyverno",
     { "a.yaml": VALIDATING, "b.yaml": VALIDATING },
   ],
+  [
+    "a template of a policy that only validates",
+    "kyverno",
+    { "templates/x.yaml": VALIDATING.replace("name: labels", "name: {{ .Values.name }}") },
+  ],
 ] as const) {
   test(`${what} is no rule`, async (t) => {
     const { code, stderr } = await migrate(t, tool, files);
@@ -76,6 +81,23 @@ const COPYING = VALIDATING.replace(
   /validate: .*/,
   'generate: {apiVersion: v1, kind: Secret, name: x, namespace: "{{request.object.metadata.name}}", synchronize: true, clone: {namespace: platform, name: cred}}',
 ).replace("[Pod]", "[Namespace]");
+
+test("a template of a policy that copies is named", async (t) => {
+  for (const clone of ["clone: {namespace", "cloneList: {kinds: [v1/Secret], namespace"]) {
+    const text = COPYING.replace("name: labels", "name: {{ .Values.name }}");
+    const templates = { "templates/x.yaml": text.replace("clone: {namespace", clone) };
+    const { code, stderr } = await migrate(t, "kyverno", templates);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /x\.yaml: this template contains a rule of kyverno/);
+  }
+});
+
+test("a folder that is not looked into is counted", async (t) => {
+  const files = { "a.yaml": NAMESPACES, "b/c.yaml": source(PUSHED), "d/e.yaml": NAMESPACES };
+  const folder = folderOf(t, files);
+  const { stderr } = await commandLine(["migrate", "--from", "reflector", "-f", folder]);
+  assert.match(stderr, /^passed over: 2 folder \(-R looks into it\)$/m);
+});
 
 test("a part of a policy, as tests have it, is no layer of the policy", async (t) => {
   const part = VALIDATING.replace(/spec:[^]*/, "status: {ready: true}\n");

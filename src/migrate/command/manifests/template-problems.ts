@@ -85,9 +85,11 @@ async function otherProblems(
   { file, what }: OtherFile,
   reading: Reading,
 ): Promise<readonly string[]> {
-  const { name, prefixes, resources } = reading.tool;
+  const { name, prefixes, resources, copyingText } = reading.tool;
   const text = readFileSync(file, "utf8");
-  if (!mentions(text, prefixes) && !resources.some((one) => declares(text, one))) return [];
+  const copies = copyingText === undefined || copyingText.test(text);
+  const isRule = copies && resources.some((one) => declares(text, one));
+  if (!mentions(text, prefixes) && !isRule) return [];
   const problems: string[] = [];
   for (const raw of recordsIn(file, text)) {
     for (const template of secretTemplates(raw, prefixes))

@@ -65,6 +65,7 @@ export const kyverno: OldTool = {
     policyReadingsOf([custom]).some(
       ({ rules, problems }) => rules.length > 0 || problems.length > 0,
     ),
+  copyingText: /\bclone(?:List)?\b|\bgenerator\.Apply\b/,
   rulesNeedMore: true,
   armed: (customs, step, moving) =>
     armedRules({ policyReadings: policyReadingsOf(customs), moving }, customs, step),
