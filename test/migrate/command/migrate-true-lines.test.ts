@@ -65,6 +65,13 @@ for (const [what, tool, files] of [
     { "a.yaml": VALIDATING, "b.yaml": VALIDATING },
   ],
   [
+    "an annotation of a Certificate's Secret on which the tool does not act",
+    "reflector",
+    {
+      "x.yaml": `apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: x, namespace: a}\nspec:\n  secretName: x\n  secretTemplate: {annotations: {${REFLECTOR}reflection-auto-enabled: "true"}}\n`,
+    },
+  ],
+  [
     "a template of a policy that only validates",
     "kyverno",
     { "templates/x.yaml": VALIDATING.replace("name: labels", "name: {{ .Values.name }}") },

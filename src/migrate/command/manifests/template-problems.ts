@@ -51,6 +51,8 @@ export async function templateRules(
     if (resourceOf(raw, reading.tool.resources)) continue;
     for (const template of secretTemplates(ownPart(raw), reading.tool.prefixes)) {
       const lines = await linesFor(template, reading);
+      // A text may be a part of a rule. Annotations of an object are all of it.
+      if (lines.nothing === true && /\bannotations$/.test(template.path)) continue;
       problems.push(templateProblem(where, template.title, template, lines, reading));
       const patch = patchOf(raw, template, lines);
       if (patch !== undefined) patches.push(patch);
@@ -143,8 +145,13 @@ function shownValue(value: string): string {
   return parseRef(value) ? value : JSON.stringify(value);
 }
 
-/** `incomplete`: the parts of the rule that the lines do not express. */
-type Lines = { readonly annotations: StringMap; readonly incomplete: readonly string[] };
+type Lines = {
+  readonly annotations: StringMap;
+  /** The parts of the rule that the lines do not express. */
+  readonly incomplete: readonly string[];
+  /** The tool does nothing for a Secret with these annotations alone. */
+  readonly nothing?: boolean;
+};
 
 const NO_LINES: Lines = { annotations: {}, incomplete: [] };
 
@@ -160,7 +167,10 @@ async function linesFor(
     annotations: rule,
   };
   const secret = { apiVersion: "v1", kind: "Secret", metadata, data: { any: "" } };
-  const { sources, copies } = await planMove(tool, [...namespaces, secret], flags, settings);
+  const move = await planMove(tool, [...namespaces, secret], flags, settings);
+  const { sources, copies, problems } = move;
+  if (sources.length === 0 && copies.length === 0 && problems.length === 0)
+    return { ...NO_LINES, nothing: true };
   const [source] = sources;
   const [copy] = copies;
   const annotations = source?.annotations ?? {};
