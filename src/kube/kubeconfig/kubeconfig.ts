@@ -117,6 +117,17 @@ function consistent(found: KubeConfig): KubeConfig {
       user.name,
       "has client-certificate without client-key: client-key or client-key-data must be set",
     );
+  const twice = (what: string, name: string, field: string): KubeConfigError =>
+    fault(what, name, `has ${field} and ${field}-data: one of them must be removed`);
+  if (cluster.caFile !== undefined && cluster.caData !== undefined)
+    throw twice("cluster", cluster.name, "certificate-authority");
+  if (user.certFile !== undefined && user.certData !== undefined)
+    throw twice("user", user.name, "client-certificate");
+  // Without a certificate the key is not used, and kubectl does not look at it.
+  if (hasCert && user.keyFile !== undefined && user.keyData !== undefined)
+    throw twice("user", user.name, "client-key");
+  if (user.exec !== undefined && user.authProvider !== undefined)
+    throw fault("user", user.name, "has exec and auth-provider: one of them must be removed");
   const isBasic = user.username !== undefined || user.password !== undefined;
   if (user.token !== undefined && isBasic)
     throw fault("user", user.name, "has a token and a username or password: only one is allowed");

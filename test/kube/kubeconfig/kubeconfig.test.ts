@@ -76,17 +76,20 @@ users:
   user:
     token: "007"
     client-certificate: /pki/cert.pem
-    client-certificate-data: Y2VydA==
     client-key: key.pem
-    client-key-data: a2V5
     as: other
     as-uid: "7"
     as-groups: [a, b]
     as-user-extra: { scopes: [x, z] }
     exec: { command: get-token, args: [a] }
+- name: w
+  user:
+    client-certificate-data: Y2VydA==
+    client-key-data: a2V5
     auth-provider: { name: oidc, config: { id-token: t } }
 contexts:
 - { name: all, context: { cluster: c, user: u } }
+- { name: data, context: { cluster: c, user: w } }
 - { name: none, context: { cluster: c, user: "" } }
 - { name: other, context: { cluster: d, user: v } }
 `,
@@ -103,14 +106,17 @@ contexts:
     name: "u",
     token: "007",
     certFile: "/pki/cert.pem",
-    certData: "Y2VydA==",
     keyFile: join(file, "..", "key.pem"),
-    keyData: "a2V5",
     impersonateUser: "other",
     impersonateUid: "7",
     impersonateGroups: ["a", "b"],
     impersonateExtra: { scopes: ["x", "z"] },
     exec: { command: "get-token", args: ["a"] },
+  });
+  assert.deepEqual(loadKubeConfig({ kubeconfig: file, context: "data" }).user, {
+    name: "w",
+    certData: "Y2VydA==",
+    keyData: "a2V5",
     authProvider: { name: "oidc", config: { "id-token": "t" } },
     file,
   });
@@ -334,6 +340,35 @@ for (const [what, changed, message] of [
     "a token and a password",
     TWO.replace("tokenFile: tok", "password: p"),
     'user "u1" has a token and a username or password: only one is allowed',
+  ],
+  [
+    "an authority as a file and as data",
+    TWO.replace("ca.crt", "ca.crt, certificate-authority-data: eA=="),
+    'cluster "c1" has certificate-authority and certificate-authority-data: one of them must be removed',
+  ],
+  [
+    "a client certificate as a file and as data",
+    TWO.replace(
+      "tokenFile: tok",
+      "client-certificate: c.pem, client-certificate-data: eA==, client-key: k.pem",
+    ),
+    'user "u1" has client-certificate and client-certificate-data: one of them must be removed',
+  ],
+  [
+    "a client key as a file and as data",
+    TWO.replace(
+      "tokenFile: tok",
+      "client-certificate: c.pem, client-key: k.pem, client-key-data: eA==",
+    ),
+    'user "u1" has client-key and client-key-data: one of them must be removed',
+  ],
+  [
+    "a plugin beside a provider of tokens",
+    TWO.replace(
+      "tokenFile: tok",
+      "exec: {apiVersion: client.authentication.k8s.io/v1, command: p, interactiveMode: Never}, auth-provider: {name: oidc}",
+    ),
+    'user "u1" has exec and auth-provider: one of them must be removed',
   ],
 ] as const)
   test(`${what} is refused, as by kubectl`, (t) => {
