@@ -250,8 +250,7 @@ export function unrecordedPlace(
   const object = clusterState.objectsIn(place.namespace).get(place.name);
   if (object?.role === "source") return undefined;
   const isReleased = object?.role === "unmanaged" && observed(object)?.isWrittenByUs === true;
-  if (object && isReleased && place.name === source.rule.copyName)
-    return notKept(object, "copy", WRITTEN);
+  if (object && isReleased) return notKept(object, "copy", WRITTEN);
   return { ...formerPlace(place), value: formerValue(place, input) };
 }
 

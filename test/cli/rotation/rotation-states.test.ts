@@ -356,17 +356,19 @@ test("a volume with an entry that was renamed is never refreshed", async (t) => 
   assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "VolumeLacksEntry");
 });
 
-test("a released copy counts as long as it has what secretcast wrote", async (t) => {
-  const cluster = await rotationCluster(t);
-  await annotate(cluster, "secretcast/secrets/registry", {
-    "secretcast.io/on-delete": "keep",
-    "secretcast.io/to": "team-b",
+for (const [reason, words] of [
+  ["its namespace is left out", { "secretcast.io/to": "team-b" }],
+  ["copies have another name now", { "secretcast.io/name": "renamed" }],
+] as const)
+  test(`a released copy counts as long as it has what secretcast wrote: ${reason}`, async (t) => {
+    const cluster = await rotationCluster(t);
+    const keep = { "secretcast.io/on-delete": "keep" };
+    await annotate(cluster, "secretcast/secrets/registry", { ...keep, ...words });
+    await cluster.copy("--delete-hold=0");
+    await rotate(cluster);
+    await cluster.copy("--delete-hold=0");
+    await cluster.pod("team-a/web", withVariable("registry"), running(AFTERWARDS));
+    const answer = await rotated(cluster);
+    assert.equal(answer.code, 2);
+    assert.equal(at(answer, "team-a/registry").code, "NotKept");
   });
-  await cluster.copy("--delete-hold=0");
-  await rotate(cluster);
-  await cluster.copy("--delete-hold=0");
-  await cluster.pod("team-a/web", withVariable("registry"), running(AFTERWARDS));
-  const answer = await rotated(cluster);
-  assert.equal(answer.code, 2);
-  assert.equal(at(answer, "team-a/registry").code, "NotKept");
-});
