@@ -90,15 +90,22 @@ async function isSafe(
   ).isSafe;
 }
 
-/** docs/rotation.md, "Outside the proof": no object and no name says that there was a place. */
-function isOutside({ objects }: PlaceHistory, { pod: { namespace, uses } }: LivingPod): boolean {
-  const [{ name } = { name: "" }] = uses;
-  const there = objects.get(`Secret ${namespace}/${name}`)?.metadata.annotations;
-  const by = there?.["secretcast.io/source"] ?? there?.["secretcast.io/from"];
+/** docs/rotation.md, "Outside the proof". */
+function isOutside({ objects, changedAt }: PlaceHistory, { pod }: LivingPod): boolean {
+  const { namespace, createdAt = 0, uses } = pod;
+  const [{ name, isOptional } = { name: "", isOptional: false }] = uses;
+  const there = objects.get(`Secret ${namespace}/${name}`);
+  const words = there?.metadata.annotations;
+  const by = words?.["secretcast.io/source"] ?? words?.["secretcast.io/from"];
   const copyName =
     objects.get("Secret secretcast/db")?.metadata.annotations?.["secretcast.io/name"];
-  if (by !== undefined) return parseRef(by)?.name !== "db" && name !== "db" && name !== copyName;
-  return name !== "db" && name !== copyName && there?.["secretcast.io/source-uid"] === undefined;
+  const isName = name === "db" || name === copyName;
+  if (!there && isOptional) {
+    const lastKept = changedAt + HOLD_MS / 1000;
+    if (createdAt > lastKept + SYNC) return true;
+  }
+  if (by !== undefined) return parseRef(by)?.name !== "db" && !isName;
+  return !isName && words?.["secretcast.io/source-uid"] === undefined;
 }
 
 type Tally = { played: number; safe: number; held: number; needless: number };

@@ -20,7 +20,7 @@ import { answer, askedFor, type Objects, type RawObject } from "../../../verify/
 import { newProcess, Subject, type Settings } from "../../../verify/subject.ts";
 
 export const SYNC = 120;
-export const SOURCE = "Secret secretcast/db";
+const SOURCE = "Secret secretcast/db";
 export const SETTINGS: Settings = {
   kind: "Secret",
   policy: "opt-out",
@@ -119,8 +119,10 @@ export class PlaceHistory {
     await this.#pass(this.#span(), true);
   }
 
-  get source(): RawObject | undefined {
-    return this.objects.get(SOURCE);
+  /** Since when the source has had another value than the old one. */
+  get changedAt(): number {
+    const contents = this.#contents.get(SOURCE) ?? [];
+    return contents[contents.findLastIndex(isOld) + 1]?.at ?? this.now;
   }
 
   get pods(): readonly LivingPod[] {
