@@ -1,4 +1,5 @@
 // The state of a running controller for the status page, read on request.
+import type { Caches, DeniedName } from "../controller/sync/caches.ts";
 import type { Controller } from "../controller/sync/controller.ts";
 import type { Sync } from "../controller/sync/sync.ts";
 import type { ClusterState } from "../controller/model/cluster.ts";
@@ -26,7 +27,7 @@ export type Observed = {
   readonly clock: Clock;
   readonly dryRun: boolean;
   /** Names of --only-names that the API server denies. */
-  readonly deniedNames: () => readonly string[];
+  readonly deniedNames: Caches["deniedNames"];
 };
 
 type ObservedWatch = Pick<
@@ -41,6 +42,7 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
     const watches = Object.entries(observed.watches).map(([resource, watch]) =>
       watchStatus(resource, watch, offsetMs),
     );
+    const unreadableNames = observed.deniedNames();
     const serverAwayMs = wallTime(reachability.awaySinceMs, offsetMs);
     return {
       clusterStates,
@@ -57,8 +59,9 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
       troubles: [
         ...controller.live(),
         ...watches.filter(({ filled }) => !filled).map(unfilled),
-        ...observed.deniedNames().map(unreadable),
+        ...new Set(unreadableNames.map(unreadable)),
       ],
+      unreadableNames,
     };
   };
 }
@@ -75,7 +78,7 @@ function watchStatus(resource: string, watch: ObservedWatch, offsetMs: number): 
   };
 }
 
-function unreadable(name: string): string {
+function unreadable({ name }: DeniedName): string {
   return `objects named ${name} cannot be read (403): their copies and those of their sources stay as they are`;
 }
 

@@ -28,7 +28,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
       },
     },
     unreadable: () => [],
-    deniedNames: () => ["registry"],
+    deniedNames: () => [{ name: "registry" }, { name: "registry" }],
     maxValueAgeMs: 0,
     sync: { newestPlan: cluster.plan() },
     syncLog: { convergedMs: 1_700_000_000_000 },

@@ -2,11 +2,33 @@
 // wait for, and copies that freeze for want of the controller's own rights. The rest of its page is older than the plan, because the cluster was read just now.
 import { reportedReason } from "../../controller/model/reasons.ts";
 import { parseRef, refText } from "../../text/names.ts";
-import type { ClusterState } from "../../controller/model/cluster.ts";
+import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
 import { ALL_RIGHTS, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { dueWordsOf } from "../../controller/settings/due-text.ts";
+import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import type { Status } from "../../page/status.ts";
+import type { ControllerPage } from "../status/controller-page.ts";
+
+/**
+ * What the controller may not read decides as it does there, whatever the user may read. Under --namespaces a name may
+ * be denied in one namespace alone, and the page does not say in which: then the rows of the page are all that is known.
+ */
+export function asTheController(
+  read: ReadCluster,
+  page: ControllerPage,
+  { scope }: Pick<PlannerSettings, "scope">,
+): ReadCluster {
+  const denied = page.kind === "read" && !scope ? page.status.unreadableNames : [];
+  if (denied.length === 0) return read;
+  const clusterStates = read.clusterStates.map((clusterState) => {
+    const names = new Set(
+      denied.flatMap(({ kind, name }) => (kind === clusterState.kind ? [name] : [])),
+    );
+    return { ...clusterState, unreadableNames: () => names };
+  });
+  return { ...read, clusterStates };
+}
 
 /** The plan with the controller's own rows in the place of ours where they say more. */
 export function withLiveRows(

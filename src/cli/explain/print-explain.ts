@@ -25,7 +25,7 @@ import { planningFlags, settingsLine } from "../../inspect/cluster/planning-sett
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
 import { NOT_RECORDED } from "../explanation/records.ts";
-import { withLiveRows } from "./live-rows.ts";
+import { asTheController, withLiveRows } from "./live-rows.ts";
 import { readRecords, recordOnLease, type Records } from "./read-records.ts";
 import { recordLines } from "./records-text.ts";
 import { say } from "../../inspect/kubectl/say.ts";
@@ -38,12 +38,16 @@ export async function printExplain(args: Args, program: Program): Promise<number
   return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const { connection, planning } = context;
     const subject = { namespace: connection.namespace, name };
-    const read = await readForPlanning(context, {
-      fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
-    });
+    const page = await readControllerPage(context, undefined);
+    const read = asTheController(
+      await readForPlanning(context, {
+        fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
+      }),
+      page,
+      planning.settings,
+    );
     const clusterState = stateOfKind(read, kind);
     const { waiting: plan } = await dryPlanOf({ ...read, settings: planning.settings });
-    const page = await readControllerPage(context, undefined);
     const live =
       page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;
     const { rights } = read;

@@ -100,6 +100,7 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
       allCurrent:
         all.every(isCurrent) &&
         page.status.outdated === undefined &&
+        page.status.troubles.length === 0 &&
         !notRead.isMissing &&
         (namespace !== undefined || isWholeCurrent(page.status)),
       unknown: notRead.unknown.length > 0,
@@ -113,6 +114,7 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
         ...unlisted(page.status),
         ...withoutEffect(page.status),
         ...outdated(page.status),
+        ...page.status.troubles.map((trouble) => `the controller: ${trouble}`),
       ],
       // Under --only-names, each read lists the metadata of the whole cluster.
       againMs: context.planning.settings.onlyNames ? PLAN_AGAIN_MS : PAGE_AGAIN_MS,
@@ -158,6 +160,7 @@ function statusOfPlan(
     outdated: undefined,
     serverAwayMs: undefined,
     troubles: [],
+    unreadableNames: [],
   } as const;
   const every = {
     source: "",

@@ -16,7 +16,7 @@ export type Measured = {
   /** By resource. */
   readonly watches: Readonly<Record<string, MeasuredWatch>>;
   readonly unreadable: () => readonly unknown[];
-  readonly deniedNames: () => readonly string[];
+  readonly deniedNames: () => readonly { readonly name: string }[];
   /** 0: ages of values are not read. */
   readonly maxValueAgeMs: number;
   readonly sync: {
@@ -108,7 +108,7 @@ export const READ_GAUGES: readonly Gauged[] = [
   {
     name: "secretcast_unreadable_names",
     help: "Names of --only-names that the API server does not let us read",
-    read: ({ deniedNames }) => [[{}, deniedNames().length]],
+    read: ({ deniedNames }) => [[{}, new Set(deniedNames().map(({ name }) => name)).size]],
   },
   {
     name: "secretcast_last_converged_timestamp_seconds",

@@ -13,12 +13,15 @@ import { clusterCaches } from "./cluster-caches.ts";
 /** A watch, whatever it shows. */
 export type AnyWatch = Omit<Watched<never>, "addHandler">;
 
+/** A name of --only-names. */
+export type DeniedName = { readonly kind: ObjectKind; readonly name: string };
+
 export type Caches = ReadCaches & {
   /** By resource. */
   readonly watches: Readonly<Record<string, AnyWatch>>;
   readonly written: WrittenCaches;
   /** Names of --only-names that the API server denies for a kind, or in a namespace. */
-  deniedNames(): readonly string[];
+  deniedNames(): readonly DeniedName[];
 };
 
 /** `listed`: the only namespaces to read. Undefined means all namespaces. */
@@ -52,6 +55,9 @@ export function createCaches(
     ...caches,
     watches: Object.fromEntries([...watches, [NAMESPACES.plural, caches.namespaces]]),
     written: { of, ...caches.writtenNamespaces },
-    deniedNames: () => [...new Set(caches.kinds.flatMap(({ names }) => [...names.denied]))],
+    deniedNames: () =>
+      caches.kinds.flatMap(({ kind, names }) =>
+        Array.from(new Set(names.denied), (name) => ({ kind, name })),
+      ),
   };
 }

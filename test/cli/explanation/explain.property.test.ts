@@ -161,4 +161,5 @@ const ALONE = {
   outdated: undefined,
   serverAwayMs: undefined,
   troubles: [],
+  unreadableNames: [],
 } as const;

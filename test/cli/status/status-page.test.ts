@@ -1,6 +1,7 @@
 // `secretcast status` where a controller runs in a pod: its page is read through a port-forward, and
 // where that cannot be done the status is planned, and says why.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
@@ -74,6 +75,57 @@ test("the page of the running controller is read through a port-forward, and it 
       ["taken", "conflict"],
       ["fine", "current"],
     ],
+  );
+});
+
+/** The page on `port`, with these fields; undefined: without them. */
+async function pageWith(t: TestContext, port: number, fields: object): Promise<number> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}${request.url}`);
+      const status: Record<string, unknown> = JSON.parse(await answer.text());
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ ...status, ...fields }));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+test("a name that the controller may not read is not current in status, and frozen in explain", async (t) => {
+  const scene = await openScene(t);
+  const home = await scene.namespace("team-a");
+  await scene.api.createSecret(scene.source, "fine", {
+    annotations: { "secretcast.io/to": home },
+    data: { k: "v" },
+  });
+  const made = await installedFront(t, scene);
+  const { port } = await pageOf(t, scene);
+  made.page = port;
+  await scene.holds(home, "fine", { k: "v" });
+  const said = (...words: string[]): Promise<Said> =>
+    commandLine([...words, "--kubeconfig", made.kubeconfig]);
+  await eventually("all is current", async () => (await said("status")).code === 0);
+  const older = { troubles: undefined, unreadableNames: undefined };
+  made.page = await pageWith(t, port, older);
+  for (const words of [["status"], ["explain", "fine", "-n", home]])
+    assert.equal((await said(...words)).code, 0, "a controller of another version");
+  made.page = await pageWith(t, port, {
+    troubles: ["objects named fine cannot be read (403)"],
+    unreadableNames: [{ kind: "Secret", name: "fine" }],
+  });
+  const { code, stderr } = await said("status");
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /^not all is current$/m);
+  assert.match(stderr, /^the controller: objects named fine cannot be read \(403\)$/m);
+  const explained = await said("explain", "fine", "-n", home);
+  assert.match(
+    explained.stdout,
+    /^frozen, because objects named fine cannot be read: the API server/m,
   );
 });
 

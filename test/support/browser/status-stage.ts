@@ -83,6 +83,7 @@ export class StatusStage {
       outdated: undefined,
       serverAwayMs: undefined,
       troubles: [],
+      unreadableNames: [],
       ...this.snapshot,
     };
   }
