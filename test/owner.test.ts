@@ -114,6 +114,10 @@ test("every place says what owner.yaml says, and a second run changes nothing", 
   ]);
   const changes = "artifacthub.io/changes";
   assert.equal(chart.annotations[changes], before.annotations[changes]);
+  assert.deepEqual(load(after("artifacthub-repo.yml")), {
+    repositoryID: "",
+    owners: [{ name: "Ada Example", email: "ada@example.org" }],
+  });
   const { groups } = load(after("manifests/chart/monitoring/rules.yaml")) as Rules;
   const operations = text("docs/operations.md");
   const alerts = groups.flatMap(({ rules }) => rules);

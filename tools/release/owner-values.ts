@@ -127,6 +127,11 @@ export const PLACES: Readonly<Record<string, Fill>> = {
   },
   "manifests/chart/Chart.yaml": fillChart,
   "manifests/chart/monitoring/rules.yaml": fillRules,
+  "artifacthub-repo.yml": (text, { maintainers }) => {
+    const owners = maintainers.flatMap(({ name, email }) => (email ? [{ name, email }] : []));
+    const [before = ""] = text.split(/^owners:/m);
+    return before + stringify({ owners });
+  },
   "package.json": fillPackage,
   "SECURITY.md": (text, { contacts }) => setLine(text, /^> .*$/m, `> ${contacts.security}`),
   "CODE_OF_CONDUCT.md": (text, { contacts }) => setLine(text, /^> .*$/m, `> ${contacts.conduct}`),
