@@ -1,12 +1,12 @@
-// The Helm that the chart is tested with, the promtool that the alerting rules are, the actionlint that the
-// workflows are and the krew that its manifest is: each built once from its Go module into the cache. Without Go
-// it is the one on PATH, if there is one: the tests look for that themselves.
+// The Helm that the chart is tested with, the helm-unittest that runs the chart's own tests, the promtool that the
+// alerting rules are, the actionlint that the workflows are and the krew that its manifest is: each built once from
+// its Go module into the cache. Without Go it is the one on PATH, if there is one: the tests look for that themselves.
 import { basename, join } from "node:path";
 import { readFileSync } from "node:fs";
 import { cacheFolder, digestOf, goBuild, goVersion, missingIn } from "./go-build.ts";
 import type { Environment } from "./go-build.ts";
 
-type Name = "helm" | "promtool" | "actionlint" | "krew";
+type Name = "helm" | "helm-unittest" | "promtool" | "actionlint" | "krew";
 type GoTool = {
   readonly name: Name;
   /** The Go module that it is part of, and where in that; the last part of a path is the program's name. */
@@ -30,6 +30,12 @@ const TOOLS: readonly GoTool[] = [
       );
       return `-s -w -X helm.sh/helm/v3/internal/version.version=${version} ${minors.join(" ")}`;
     },
+  },
+  {
+    name: "helm-unittest",
+    module: "github.com/helm-unittest/helm-unittest",
+    paths: ["cmd/helm-unittest"],
+    linkerFlags: () => "-s -w",
   },
   {
     name: "promtool",
