@@ -56,7 +56,12 @@ const RULES: Readonly<Record<ExplainedVerdict, string>> = {
 /** In the place of a conflict's rule: a pulling object never has to wait for its own place. */
 const FILLABLE = "its entries can be filled in";
 /** Something that decides could not be read. */
-const UNREAD: readonly ReasonCode[] = ["SourceUnreadable", "ListForbidden", "NotConfirmed"];
+const UNREAD: readonly ReasonCode[] = [
+  "SourceUnreadable",
+  "NameUnreadable",
+  "ListForbidden",
+  "NotConfirmed",
+];
 const GOOD: readonly ExplainedVerdict[] = ["create", "current", "update", "replace", "adopt"];
 
 export function verdictAnswer(found: Found): RuleAnswer {

@@ -127,6 +127,7 @@ test("a name that the controller may not read is not current in status, and froz
     explained.stdout,
     /^frozen, because objects named fine cannot be read: the API server/m,
   );
+  assert.match(explained.stdout, /^ +secretcast check: it names the right that is missing$/m);
 });
 
 test("where a port-forward cannot be had the status is planned, by the controller's own flags, and says why", async (t) => {
