@@ -91,7 +91,7 @@ export async function groupRows(
   for await (const slice of inSlices(rows))
     for (const row of slice) {
       const text = reasonText(row.reason);
-      const key = `${familyOf(row)} ${row.cause === undefined ? text : reasonShape(text)}`;
+      const key = `${familyOf(row)} ${row.failure?.cause === undefined ? text : reasonShape(text)}`;
       const group = groups.get(key);
       if (group) group.push(row);
       else groups.set(key, [row]);
@@ -111,8 +111,9 @@ export async function groupRows(
   });
 }
 
-function familyOf({ kind, source, verdict, hold, removal, pulling, cause }: Row): string {
-  return `${placeKey(kind, source)} ${verdict} ${hold} ${removal} ${pulling} ${cause}`;
+function familyOf({ kind, source, verdict, removal, pulling, failure }: Row): string {
+  const { end, hold } = removal ?? {};
+  return `${placeKey(kind, source)} ${verdict} ${hold} ${end} ${pulling} ${failure?.cause}`;
 }
 
 // Reasons contain names that tenants choose, such as those of finalizers. Many such groups become one.
@@ -142,7 +143,7 @@ function groupOf(
   const [first] = rows;
   const state = first && METRIC_STATE[first.verdict];
   if (!first || !state) return [];
-  const tried = rows.reduce((most, { triedAt = -1 }) => Math.max(most, triedAt), -1);
+  const tried = rows.reduce((most, { failure }) => Math.max(most, failure?.triedAt ?? -1), -1);
   const since = rows.reduce((least, row) => Math.min(least, row.since), Infinity);
   const codes = new Set(rows.map(({ reason }) => reason.code));
   const places = rows.slice(0, mostPlaces).map(({ place }) => refText(place));
@@ -154,10 +155,10 @@ function groupOf(
       state,
       code: codes.size === 1 ? first.reason.code : undefined,
       reason: sharedReason(new Set(rows.map(({ reason }) => reasonText(reason)))),
-      cause: first.cause,
+      cause: first.failure?.cause,
       places: { total: rows.length, shown: places },
       ...dueOf(first, rows, times),
-      hold: first.hold,
+      hold: first.removal?.hold,
       since: sinceWhen(since, times),
       triedMs: tried < 0 ? undefined : Math.round(tried + times.offsetMs),
       differing: differing(rows, state),

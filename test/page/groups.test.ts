@@ -12,7 +12,7 @@ test("held removals say when the first of them is made, what happens then and wh
   const rows = [
     heldRow("team-b", { dueAt: 1_900_000 }),
     heldRow("team-a", { dueAt: 1_830_000 }),
-    heldRow("team-c", { dueAt: 1_830_000, removal: "release" }),
+    heldRow("team-c", { dueAt: 1_830_000, end: "release" }),
   ];
   const groups = await groupRows(rows, TIMES);
   assert.deepEqual(
@@ -41,11 +41,15 @@ test("held removals say when the first of them is made, what happens then and wh
 });
 
 test("every verdict with a due time has it as RFC 3339, and one without has none (A6)", async () => {
-  const plain = { hold: undefined, reason: because("WriteFailed", { error: "r" }) } as const;
+  const plain = {
+    hold: undefined,
+    removal: undefined,
+    reason: because("WriteFailed", { error: "r" }),
+  } as const;
   const due = { ...plain, dueAt: 60_000 };
   const rows = [
     heldRow("a", { ...due, verdict: "delete" }),
-    heldRow("b", { ...due, verdict: "backoff", triedAt: 1000 }),
+    heldRow("b", { ...due, verdict: "backoff", failure: { cause: "quota", triedAt: 1000 } }),
     heldRow("c", { ...due, verdict: "conflict" }),
     heldRow("d", { ...due, verdict: "frozen" }),
     heldRow("e", { ...due, verdict: "release", pulling: true }),

@@ -45,9 +45,9 @@ export function explanationItems({
 function dueOf({
   verdict,
   pulling,
-  due: { dueAt, hold, removal },
+  due: { dueAt, removal },
 }: Pick<PlaceAnswer, "verdict" | "pulling" | "due">) {
   if (dueAt === undefined || verdict === "unknown") return {};
-  const { dueWords, unless } = dueWordsOf({ verdict, pulling, hold, removal });
-  return { dueAt: isoTime(dueAt), dueWords, hold, unless };
+  const { dueWords, unless } = dueWordsOf({ verdict, pulling, removal });
+  return { dueAt: isoTime(dueAt), dueWords, hold: removal?.hold, unless };
 }

@@ -48,14 +48,16 @@ export function withLiveRows(
       if (!place) return [];
       const { verdict, code, cause, dueMs: dueAt, hold } = group;
       const reason = reportedReason(code, group.reason);
-      const removal = group.dueWords === RELEASED ? "release" : undefined;
-      const row = { kind, verdict, place, source, reason, cause, pulling: pulling.has(text) };
-      return [{ ...row, dueAt, hold, removal, ...UNTOLD }];
+      const isRemoval = hold !== undefined || group.dueWords === RELEASED;
+      const end = group.dueWords === RELEASED ? "release" : "delete";
+      const row = { kind, verdict, place, source, reason, dueAt, pulling: pulling.has(text) };
+      const failure = cause === undefined ? undefined : { cause, triedAt: undefined };
+      return [{ ...row, failure, removal: isRemoval ? { end, hold } : undefined, ...UNTOLD }];
     });
   });
   const shown = new Set(live.map(pairOf));
   const cut = new Map(
-    live.filter(({ hold }) => hold !== undefined).map((row) => [sourceOf(row), row]),
+    live.filter(({ removal }) => removal?.hold !== undefined).map((row) => [sourceOf(row), row]),
   );
   const own = plan.rows
     .filter((row) => !shown.has(pairOf(row)))
@@ -66,8 +68,8 @@ export function withLiveRows(
 // The page names a few places of a group: the others of the source are held for the same reason.
 function likeHeld(row: Row, held: Row | undefined): Row {
   if (!held) return row;
-  const { verdict, reason, dueAt, hold, removal } = held;
-  return { ...row, verdict, reason, dueAt, hold, removal };
+  const { verdict, reason, dueAt, removal } = held;
+  return { ...row, verdict, reason, dueAt, removal };
 }
 
 function isEnding({ verdict }: Row): boolean {
@@ -83,7 +85,6 @@ const { dueWords: RELEASED } = dueWordsOf({ verdict: "release", pulling: false }
 // The page's times except `dueAt`, which is milliseconds since the epoch here.
 const UNTOLD = {
   since: 0,
-  triedAt: undefined,
   differs: undefined,
   winner: undefined,
 };

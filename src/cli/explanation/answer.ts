@@ -40,9 +40,9 @@ export type PlaceAnswer = {
   readonly decided: RuleAnswer;
   readonly cause: string | undefined;
   /**
-   * From the plan: when the row is next due (ms of the plan's clock), and the reason for a held removal.
+   * From the plan: when the row is next due (ms of the plan's clock), and a removal that waits.
    */
-  readonly due: Pick<Row, "dueAt" | "hold" | "removal">;
+  readonly due: Pick<Row, "dueAt" | "removal">;
 };
 
 export function holding(rule: string, text: string): RuleAnswer {

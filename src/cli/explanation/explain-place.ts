@@ -169,8 +169,8 @@ export class PlaceExplainer {
         ...(verdict === "skip" ? [] : [whole]),
       ],
       decided,
-      cause: row?.cause,
-      due: { dueAt: row?.dueAt, hold: row?.hold, removal: row?.removal },
+      cause: row?.failure?.cause,
+      due: { dueAt: row?.dueAt, removal: row?.removal },
     };
   }
 }

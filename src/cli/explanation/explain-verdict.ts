@@ -66,7 +66,7 @@ const GOOD: readonly ExplainedVerdict[] = ["create", "current", "update", "repla
 
 export function verdictAnswer(found: Found): RuleAnswer {
   const { verdict, reason, pulling } = found;
-  const usual = found.row?.hold === undefined ? RULES[verdict] : RULES.delete;
+  const usual = found.row?.removal?.hold === undefined ? RULES[verdict] : RULES.delete;
   const rule = pulling && verdict === "conflict" ? FILLABLE : usual;
   if (verdict === "unknown") return unreadAnswer(rule, reason);
   return GOOD.includes(verdict) ? holding(rule, reason) : failing(rule, reason, changeOf(found));
@@ -79,7 +79,7 @@ function changeOf(found: Found): string | undefined {
   if (verdict === "unknown") return undefined;
   switch (METRIC_STATE[verdict]) {
     case "held":
-      return row?.hold === undefined
+      return row?.removal?.hold === undefined
         ? "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit"
         : undefined;
     case "paused":
@@ -93,7 +93,9 @@ function changeOf(found: Found): string | undefined {
         return "secretcast check: it names the right that is missing";
       return undefined;
     case "failed":
-      return row?.cause === undefined ? changeOfFight(found) : changeOfFailure(row.cause, found);
+      return row?.failure?.cause === undefined
+        ? changeOfFight(found)
+        : changeOfFailure(row.failure.cause, found);
     case "current":
     case "pending":
     case "conflict":

@@ -52,11 +52,11 @@ export function waysOut(
 
 export function awaitsRemoval({ verdict, pulling, due }: PlaceAnswer): boolean {
   if (pulling) return false;
-  return verdict === "delete" || verdict === "release" || due.hold !== undefined;
+  return verdict === "delete" || verdict === "release" || due.removal?.hold !== undefined;
 }
 
 function isReleased({ verdict, due }: PlaceAnswer): boolean {
-  return verdict === "release" || due.removal === "release";
+  return verdict === "release" || due.removal?.end === "release";
 }
 
 function wayOut(

@@ -84,14 +84,10 @@ export type Row = {
   readonly source: Ref;
   /** Without the place: places of one source with one reason are reported together. */
   readonly reason: Reason;
-  /** With a failed write: a value of a closed list for the reason. */
-  readonly cause: string | undefined;
   /** When it is looked at again without any event (ms, monotonic), or undefined: it waits for nothing. */
   readonly dueAt: number | undefined;
   /** Since when it is so (ms, monotonic). A time not after Plan.beganAt means: perhaps before. */
   readonly since: number;
-  /** With `backoff`: when its write was last tried (ms, monotonic). */
-  readonly triedAt: number | undefined;
   /** With `paused` and `frozen`: whether the copy differs from what the source wants, or undefined: unknown. */
   readonly differs: boolean | undefined;
   /** The place is a pulling Secret. */
@@ -100,14 +96,28 @@ export type Row = {
   readonly winner: Ref | undefined;
   /** With a pulling object: what its owner may be reported. Absent: only `noSource`. */
   readonly forOwner?: OwnerNotice | undefined;
-  /** With a removal that waits for --delete-hold: why it could be a mistake. `dueAt` is when it is made. */
-  readonly hold?: RemovalHoldCause | undefined;
-  /** With a removal that waits: what is done with the copy in the end. */
-  readonly removal?: "delete" | "release" | "takeover" | undefined;
-  /** With a held removal: the key of the source list entry that made the copy. */
+  /** Of a write that failed, or that others undid. */
+  readonly failure?: RowFailure | undefined;
+  /** Of a removal that waits. `dueAt` is when it is made. */
+  readonly removal?: RowRemoval | undefined;
+};
+
+export type RowFailure = {
+  /** A value of a closed list for the reason. Undefined: others keep changing what is written. */
+  readonly cause: string | undefined;
+  /** When the write was last tried (ms, monotonic). */
+  readonly triedAt: number | undefined;
+};
+
+export type RowRemoval = {
+  /** What is done with the copy in the end. */
+  readonly end: "delete" | "release" | "takeover";
+  /** Why it could be a mistake, if it waits for --delete-hold. Then the rest is known too. */
+  readonly hold: RemovalHoldCause | undefined;
+  /** The key of the source list entry that made the copy. */
   readonly entry?: string | undefined;
-  /** With a held removal: the source no longer exists. */
-  readonly lost?: boolean | undefined;
+  /** The source no longer exists. */
+  readonly lost?: boolean;
 };
 
 /** A reason that follows from the pulling object and its namespace alone, so its owner may read it. */

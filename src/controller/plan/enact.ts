@@ -120,7 +120,7 @@ function holderOf(decision: Decision): Ref | undefined {
   return decision.kind === "stays" ? decision.source : undefined;
 }
 
-type TakeoverHold = Pick<Finding, "reason" | "cause" | "dueAt">;
+type TakeoverHold = Pick<Finding, "reason" | "failure" | "dueAt">;
 
 function failing(
   { planBuilder }: PlanContext,
@@ -130,8 +130,9 @@ function failing(
   const { backoff } = planBuilder.memory;
   const placeBackoff = backoff.placeBackoff(refText(placeIn(target, name)), key);
   if (placeBackoff?.kind !== "failed" || placeBackoff.until <= planBuilder.now) return undefined;
-  const { reason, cause, until: dueAt } = placeBackoff;
-  return { reason: because("TakeoverFailed", { error: reasonText(reason) }), cause, dueAt };
+  const { reason, cause, triedAt, until: dueAt } = placeBackoff;
+  const failed = because("TakeoverFailed", { error: reasonText(reason) });
+  return { reason: failed, failure: { cause, triedAt }, dueAt };
 }
 
 function open(

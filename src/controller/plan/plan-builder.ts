@@ -88,8 +88,8 @@ export class PlanBuilder {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
     this.steps += STEPS_A_ROW;
-    const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
-    const { hold, removal, entry, lost } = finding;
+    const { verdict, reason, dueAt, differs, pulling = false } = finding;
+    const { forOwner, failure, removal } = finding;
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
@@ -98,19 +98,18 @@ export class PlanBuilder {
     const since = this.#since(verdict, place, source);
     this.rows.push({
       since,
-      triedAt,
       differs,
       verdict,
       kind: this.kind,
       place,
       source,
       reason,
-      cause,
       dueAt,
       pulling,
       winner,
       ...(forOwner && { forOwner }),
-      ...(removal && { hold, removal, entry, lost }),
+      ...(failure && { failure }),
+      ...(removal && { removal }),
     });
   }
 
@@ -189,8 +188,7 @@ function delayed(placeBackoff: PlaceBackoff, verdict: Verdict, reason: Reason): 
   return {
     verdict: "backoff",
     reason: placeBackoff.reason,
-    cause: placeBackoff.cause,
     dueAt: placeBackoff.until,
-    triedAt: placeBackoff.triedAt,
+    failure: { cause: placeBackoff.cause, triedAt: placeBackoff.triedAt },
   };
 }

@@ -8,7 +8,7 @@ import type { ReportedWait, UnwantedPlace } from "../state/unwanted-places.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
-import type { Row, Tally } from "../model/verdicts.ts";
+import type { RowRemoval, Tally } from "../model/verdicts.ts";
 import type { NamespaceMatch, OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { EndAction } from "../model/actions.ts";
@@ -28,7 +28,7 @@ type Ending = {
   readonly because: Because;
   readonly verdict: "delete" | "release";
   /** What becomes of the content. */
-  readonly removal: "delete" | "release";
+  readonly end: "delete" | "release";
   readonly action: EndAction;
   readonly unwanted: UnwantedPlace;
 };
@@ -66,7 +66,7 @@ export class Removals {
     const decisionKey = `${verdict} ${sourceUid}`;
     const action = { kind: verdict, target: copy, ...write, decisionKey } as const;
     const unwanted = this.#note(copy, removalReason);
-    this.#endings.push({ because: ending, verdict, removal: verdict, action, unwanted });
+    this.#endings.push({ because: ending, verdict, end: verdict, action, unwanted });
   }
 
   addPull(ending: PullEnding): void {
@@ -77,8 +77,8 @@ export class Removals {
     // Its owner chooses its name, so names do not keep losses apart.
     const unwanted = this.#note(pull, removalReason, `pull ${refText(source)}`);
     // The object stays. Its content goes, unless its owner keeps it.
-    const removal = pull.onDelete === "keep" ? "release" : "delete";
-    this.#endings.push({ because: ending, verdict: "release", removal, action, unwanted });
+    const end = pull.onDelete === "keep" ? "release" : "delete";
+    this.#endings.push({ because: ending, verdict: "release", end, action, unwanted });
   }
 
   /**
@@ -91,7 +91,7 @@ export class Removals {
     this.#sync.planBuilder.report(tally, {
       place: placeOf(copy),
       source,
-      ...this.#waiting(wait, removalReason, { verdict: "delete", removal: "takeover" }, copy),
+      ...this.#waiting(wait, removalReason, { verdict: "delete", end: "takeover" }, copy),
     });
     return true;
   }
@@ -143,12 +143,11 @@ export class Removals {
   }
 
   #settle(ending: Ending): void {
-    const { because, verdict, removal, action, unwanted } = ending;
+    const { because, verdict, end, action, unwanted } = ending;
     const { removalReason, tally, order } = because;
     const wait = this.#waitOf(unwanted, removalReason);
     if (wait.dueAt > this.#sync.planBuilder.now) {
-      const ends = { verdict, removal };
-      this.#report(ending, this.#waiting(wait, removalReason, ends, action.target));
+      this.#report(ending, this.#waiting(wait, removalReason, { verdict, end }, action.target));
       return;
     }
     const hold = notConfirmed(this.#sync, removalReason, action.place);
@@ -182,12 +181,13 @@ export class Removals {
   #waiting(
     { dueAt, hold }: ReportedWait,
     { kind, reason }: RemovalReason,
-    { verdict, removal }: { verdict: "delete" | "release"; removal: NonNullable<Row["removal"]> },
+    { verdict, end }: { verdict: "delete" | "release"; end: RowRemoval["end"] },
     target: CopyObject | PullingObject,
-  ): Pick<Finding, "verdict" | "reason" | "dueAt" | "hold" | "removal" | "entry" | "lost"> {
+  ): Pick<Finding, "verdict" | "reason" | "dueAt" | "removal"> {
     if (!hold) {
       const seconds = removalWaits(this.#sync.settings).graceMs / 1000;
       const later = because("RemovedLater", { seconds, flag: "--delete-grace" });
+      const removal = { end, hold: undefined };
       return { verdict, reason: followedBy(reason, later), dueAt, removal };
     }
     const { entry } = recordOn(target);
@@ -196,8 +196,8 @@ export class Removals {
     const isNamed =
       entry !== undefined || settings.namedSources?.matches(source.namespace) === true;
     planBuilder.heldRemovals[isNamed ? "named" : "any"]++;
-    const held = { hold: hold.cause, removal, entry, lost: kind === "gone" };
-    return { verdict: "held", reason: followedBy(reason, hold.why), dueAt, ...held };
+    const removal = { end, hold: hold.cause, entry, lost: kind === "gone" };
+    return { verdict: "held", reason: followedBy(reason, hold.why), dueAt, removal };
   }
 
   #write(place: Ref, source: Ref, { kind, reason }: RemovalReason) {

@@ -102,21 +102,23 @@ export type HeldRemovals = {
 /** `hasList`: an Event can be on the list. The result has the order of the rows. */
 export function heldRemovals(rows: readonly Row[], hasList: boolean): readonly HeldRemovals[] {
   // Any text can be the entry of a copy.
-  const objectOf = ({ entry, lost }: Row): HeldRemovals["on"] => {
+  const objectOf = ({ removal }: Row): HeldRemovals["on"] => {
+    const { entry, lost } = removal ?? {};
     if (hasList && entry !== undefined && isDataKey(entry)) return "list";
     return lost === true ? "lease" : "source";
   };
   const groups = Map.groupBy(rows, (row) => {
     const on = objectOf(row);
-    const of = on === "lease" ? "" : `${placeKey(row.kind, row.source)} ${row.entry ?? ""}`;
-    return on === "lease" ? on : `${on} ${row.hold} ${of}`;
+    if (on === "lease") return on;
+    const { hold, entry = "" } = row.removal ?? {};
+    return `${on} ${hold} ${placeKey(row.kind, row.source)} ${entry}`;
   });
   return [...groups.values()].flatMap((members) => {
     const first = members.reduce((a, b) => ((b.dueAt ?? Infinity) < (a.dueAt ?? Infinity) ? b : a));
-    const { hold } = first;
+    const { hold, entry: made } = first.removal ?? {};
     if (hold === undefined) return [];
     const on = objectOf(first);
-    const entry = on === "list" ? first.entry : undefined;
+    const entry = on === "list" ? made : undefined;
     const lost = on === "lease" ? members : [];
     const sources = new Map(lost.map((row) => [placeKey(row.kind, row.source), row.source]));
     return [{ hold, on, entry, first, rows: members, sources: [...sources.values()] }];

@@ -97,7 +97,7 @@ function* grouped<C extends Code, P extends Place>(
     const { kind, source, pulling } = first;
     const about = { code, id, message: NOTICES[code], of: { kind, source }, pulling };
     const reason = code === "failed" ? sharedReason(members.map(textOf)) : textOf(first);
-    const params = { ...(code === "failed" && { cause: first.cause }), reason };
+    const params = { ...(code === "failed" && { cause: causeOf(first) }), reason };
     notices.push({ ...about, params, places: members, due: dueOf(members) });
   }
   return notices;
@@ -122,10 +122,14 @@ function codeOf({ verdict, pulling, winner }: Row): RowCode | undefined {
 
 /** What is the same for the places of one notice, apart from the names that tenants choose. */
 function idOf(code: Code, place: Place): string {
-  if (code === "failed") return failureId(place, place.cause, textOf(place));
+  if (code === "failed") return failureId(place, causeOf(place), textOf(place));
   // The reason of a held removal contains a count of other removals.
   const why = code === "held" ? "" : textOf(place);
   return `${code} ${place.pulling} ${placeKey(place.kind, place.source)} ${why}`;
+}
+
+function causeOf(place: Place): string | undefined {
+  return "trouble" in place ? place.cause : undefined;
 }
 
 export function failureId(

@@ -90,12 +90,12 @@ export class Troubles {
 
   // A back-off without a cause is a fight.
   #backsOff(row: Row, key: string, removal: FailingPlace["removal"], now: number): void {
-    const { kind, place, source, pulling, cause, dueAt } = row;
+    const { kind, place, source, pulling, failure, dueAt } = row;
     const seen = { kind, place, source, pulling, reason: reasonText(row.reason), dueAt };
     const altered = this.#fights.get(key)?.fought.altered ?? false;
-    if (cause === undefined)
+    if (failure?.cause === undefined)
       this.#fights.set(key, { fought: { trouble: "fought", ...seen, altered }, seenMs: now });
-    else this.#failing.set(key, { trouble: "failed", ...seen, cause, removal });
+    else this.#failing.set(key, { trouble: "failed", ...seen, cause: failure.cause, removal });
   }
 
   get failing(): readonly FailingPlace[] {

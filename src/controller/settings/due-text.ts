@@ -4,7 +4,7 @@ import { REMOVAL_HOLDS } from "../model/removal-holds.ts";
 import type { Row } from "../model/verdicts.ts";
 import { formatDuration } from "./units.ts";
 
-type DueRow = Pick<Row, "verdict" | "pulling" | "hold" | "removal">;
+type DueRow = Pick<Row, "verdict" | "pulling" | "removal">;
 
 /** The last moment that a Date can hold: a grace may be longer. */
 const LATEST_MS = 8.64e15;
@@ -38,13 +38,14 @@ export function dueText(
 }
 
 export function dueWordsOf(row: DueRow): DueWords {
-  return { dueWords: wordsOf(row), unless: row.hold && REMOVAL_HOLDS[row.hold].unless };
+  const hold = row.removal?.hold;
+  return { dueWords: wordsOf(row), unless: hold && REMOVAL_HOLDS[hold].unless };
 }
 
 function wordsOf({ verdict, pulling, removal }: DueRow): string {
-  const end = removal ?? (verdict === "held" ? "delete" : verdict);
+  const end = removal?.end ?? (verdict === "held" ? "delete" : verdict);
   if (end === "takeover") return "will be taken over";
-  const isKept = removal === "release";
+  const isKept = removal?.end === "release";
   if (pulling && !isKept && (end === "release" || end === "delete")) return "will be emptied";
   if (end === "delete") return "will be deleted";
   if (end === "release") return "will be released";

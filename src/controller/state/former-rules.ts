@@ -80,10 +80,11 @@ function* stateOf({ rows, sources }: Pick<Plan, "rows" | "sources">): Generator<
   const shown = new Set<string>();
   const waiting = new Set<string>();
   const undecided = new Set<string>();
-  for (const [index, { kind, source, verdict, hold, reason }] of rows.entries()) {
+  for (const [index, { kind, source, verdict, removal, reason }] of rows.entries()) {
     const key = placeKey(kind, source);
     shown.add(key);
-    if (verdict === "delete" || verdict === "release" || hold !== undefined) waiting.add(key);
+    if (verdict === "delete" || verdict === "release" || removal?.hold !== undefined)
+      waiting.add(key);
     if (verdict === "frozen" && says(reason, "NotConfirmed")) undecided.add(key);
     if (index % ROWS_PER_TURN === 0) yield;
   }

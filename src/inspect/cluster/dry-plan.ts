@@ -53,11 +53,11 @@ export async function dryPlanOf(parts: DryPlanParts): Promise<DryPlan> {
 
 function waitsOf({ rows }: Plan): DryPlan["waits"] {
   const waits = new Map<string, DryWait>();
-  for (const { kind, place, removal, dueAt, hold } of rows)
+  for (const { kind, place, removal, dueAt } of rows)
     if (removal !== undefined && dueAt !== undefined)
       waits.set(placeKey(kind, place), {
         ms: dueAt,
-        flag: hold === undefined ? "--delete-grace" : "--delete-hold",
+        flag: removal.hold === undefined ? "--delete-grace" : "--delete-hold",
       });
   return waits;
 }

@@ -75,7 +75,7 @@ test("a removal that the controller holds has its time, and what prevents it (A6
     dueWords: "will be released",
     hold: "edit",
   });
-  assert.deepEqual(held?.due, { dueAt: dueMs, hold: "edit", removal: "release" });
+  assert.deepEqual(held?.due, { dueAt: dueMs, removal: { end: "release", hold: "edit" } });
   const [item] = held ? explanationItems({ kind: "Secret", places: [held] }) : [];
   assert.deepEqual(
     [item?.dueAt, item?.dueWords, item?.hold, item?.unless],

@@ -29,8 +29,10 @@ function copies(made: Cluster, name = ""): number {
 /** How many removals wait for the hold, by condition. */
 function holds(plan: Plan): Partial<Record<RemovalHoldCause, number>> {
   const found: Partial<Record<RemovalHoldCause, number>> = {};
-  for (const { verdict, hold } of plan.rows)
+  for (const { verdict, removal } of plan.rows) {
+    const hold = removal?.hold;
     if (verdict === "held" && hold) found[hold] = (found[hold] ?? 0) + 1;
+  }
   return found;
 }
 
@@ -345,7 +347,8 @@ test("a removed entry of the list is held, and the row has its key", () => {
   made.list({ other });
   made.pass();
   assert.deepEqual(holds(made.pass()), { entry: 1 });
-  assert.equal(made.plan().rows.find(({ hold }) => hold === "entry")?.entry, "tls");
+  const held = made.plan().rows.find(({ removal }) => removal?.hold === "entry");
+  assert.equal(held?.removal?.entry, "tls");
 });
 
 test("a source that is issued again within the hold under another UID costs no copy", () => {

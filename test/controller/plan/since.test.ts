@@ -56,7 +56,10 @@ test("a write that fails has failed since the first time, through every retry, a
   made.now = 60_000;
   made.secret("shared/registry", { to: "*" });
   const first = rowAt(failing(made, "team-b/registry"), "team-b/registry");
-  assert.deepEqual([first.verdict, first.since, first.triedAt], ["backoff", 60_000, 60_000]);
+  assert.deepEqual(
+    [first.verdict, first.since, first.failure?.triedAt],
+    ["backoff", 60_000, 60_000],
+  );
   for (let at = 0; at < 5; at++) {
     made.now = rowAt(made.plan(), "team-b/registry").dueAt ?? 0;
     const due = rowAt(made.plan(), "team-b/registry");
@@ -65,7 +68,7 @@ test("a write that fails has failed since the first time, through every retry, a
     assert.equal(under.since, 60_000, "while it is under way");
     const again = rowAt(failing(made, "team-b/registry"), "team-b/registry");
     const expected = ["backoff", 60_000, made.now];
-    assert.deepEqual([again.verdict, again.since, again.triedAt], expected);
+    assert.deepEqual([again.verdict, again.since, again.failure?.triedAt], expected);
   }
 });
 

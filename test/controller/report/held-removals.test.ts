@@ -7,7 +7,7 @@ import { heldBy } from "../../../src/controller/model/removal-holds.ts";
 import { Rig } from "../../support/controller/fake-clock-controller.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { reporterOf } from "../../support/telemetry/sent-events.ts";
-import { heldRow } from "../../support/planner/held-row.ts";
+import { heldRow, type HeldRow } from "../../support/planner/held-row.ts";
 
 const NOON_MS = Date.UTC(2026, 10, 25, 12);
 const LEASE = { namespace: "tools", name: "secretcast", uid: "uid-of-lease" };
@@ -63,7 +63,7 @@ test("a held removal is told on its source, with the time in UTC and as a durati
 
 test("removals whose source no longer exists are one Event on the controller's Lease, at most one a minute", () => {
   const { settle, advance } = narrator();
-  const lost = (n: number, changes: Partial<Row>): Row => {
+  const lost = (n: number, changes: HeldRow): Row => {
     const source = { namespace: "platform", name: `s${n}` };
     const reason = followedBy(
       because("SourceGone", { source: `platform/s${n}` }),

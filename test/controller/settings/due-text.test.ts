@@ -28,17 +28,21 @@ test("what happens then follows from the verdict, and a held removal says what p
     dueText(dueWordsOf(row), NOW + 28 * MINUTE, NOW);
   const at = "at 2026-11-25 01:40:30 UTC (in 28m)";
   assert.equal(
-    said({ verdict: "held", pulling, hold: "edit" }),
+    said({ verdict: "held", pulling, removal: { end: "delete", hold: "edit" } }),
     `will be deleted ${at} unless the change is undone`,
   );
   assert.equal(
-    said({ verdict: "held", pulling, hold: "gone", removal: "release" }),
+    said({ verdict: "held", pulling, removal: { end: "release", hold: "gone" } }),
     `will be released ${at} unless the source is created again`,
   );
   assert.equal(said({ verdict: "delete", pulling }), `will be deleted ${at}`);
   assert.equal(said({ verdict: "release", pulling }), `will be released ${at}`);
   assert.equal(said({ verdict: "release", pulling: true }), `will be emptied ${at}`);
-  const kept = { verdict: "held", pulling: true, removal: "release" } as const;
+  const kept = {
+    verdict: "held",
+    pulling: true,
+    removal: { end: "release", hold: undefined },
+  } as const;
   assert.equal(said(kept), `will be released ${at}`);
   assert.equal(said({ verdict: "backoff", pulling }), `will be retried ${at}`);
   assert.equal(said({ verdict: "conflict", pulling }), `will be checked again ${at}`);

@@ -1,24 +1,25 @@
 // A removal that is held, as the planner reports it.
 import { because, followedBy } from "../../../src/controller/model/reasons.ts";
-import type { Row } from "../../../src/controller/model/verdicts.ts";
+import type { Row, RowRemoval } from "../../../src/controller/model/verdicts.ts";
 import { heldBy } from "../../../src/controller/model/removal-holds.ts";
 
-export function heldRow(namespace: string, changes: Partial<Row> = {}): Row {
-  const { hold = "edit" } = changes;
+/** The fields of its removal may stand beside its own. */
+export type HeldRow = Partial<Row & RowRemoval>;
+
+export function heldRow(namespace: string, changes: HeldRow = {}): Row {
+  const { hold = "edit", end = "delete", entry, lost = false, ...others } = changes;
   return {
     verdict: "held",
     kind: "Secret",
     place: { namespace, name: "registry" },
     source: { namespace: "shared", name: "registry" },
     reason: followedBy(because("NoLongerWanted", { source: "shared/registry" }), heldBy(hold)),
-    cause: undefined,
     dueAt: undefined,
     since: 0,
-    triedAt: undefined,
     differs: undefined,
     pulling: false,
     winner: undefined,
-    hold,
-    ...changes,
+    removal: { end, hold, entry, lost },
+    ...others,
   };
 }
