@@ -15,7 +15,7 @@ import { linesOfFirstScreen } from "../../inspect/kubectl/first-screen.ts";
 import { painter, tableLines } from "../../inspect/kubectl/table.ts";
 import { readUntil, readWait } from "../../inspect/kubectl/waiting.ts";
 import { effectlessOf, withoutEffect } from "../../inspect/cluster/without-effect.ts";
-import { leaderLines, type LiveLeader } from "../../inspect/cluster/live-leader.ts";
+import { leaderLines, writesNothing, type LiveLeader } from "../../inspect/cluster/live-leader.ts";
 import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
@@ -94,18 +94,19 @@ async function readOnce(context: ClusterContext, { failing }: Mode): Promise<Sta
       : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
   if (page.kind === "read") {
     const all = statusItems(page.status);
-    const { version, leader } = page.status;
+    const { version, leader, dryRun } = page.status;
     return {
       items: failing ? all.filter(isFailing) : all,
       allCurrent:
         all.every(isCurrent) &&
+        !dryRun &&
         page.status.outdated === undefined &&
         page.status.troubles.length === 0 &&
         !notRead.isMissing &&
         (namespace !== undefined || isWholeCurrent(page.status)),
       unknown: notRead.unknown.length > 0,
       // A stand-by has no plan. So the page is the leader's.
-      leader: { kind: "live", says: page.pod },
+      leader: dryRun ? writesNothing(page.pod) : { kind: "live", says: page.pod },
       lines: [
         context.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,

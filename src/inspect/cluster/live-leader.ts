@@ -52,10 +52,21 @@ const USUAL_NAME = "secretcast";
 export async function readLiveLeader(question: LeaderQuestion): Promise<LiveLeader> {
   const { client, installed, lease, elects, signal } = question;
   const controller = controllerOf(installed);
+  if (controller && isOn(controller.flags["dry-run"]))
+    return writesNothing(`Deployment ${controller.namespace}/${controller.name}`);
   if (!(elects ?? !isOff(controller?.flags["leader-elect"]))) return byReadyPods(controller);
   const seen = await orRefusal(readLease(client, lease, signal));
   const isKnown = installed.kind === "none" || controller?.unread.length === 0;
   return seen instanceof ApiError ? withoutLease(seen, lease, isKnown) : byLease(question, seen);
+}
+
+/** What runs with --dry-run keeps nothing current. `which`: what says so. */
+export function writesNothing(which: string): LiveLeader {
+  return {
+    kind: "none",
+    says: `no controller keeps the copies current: ${which} runs with --dry-run, and writes nothing`,
+    advice: "run it without --dry-run",
+  };
 }
 
 /** The Lease of a controller. `home`: its namespace where no Deployment says it. */
@@ -69,6 +80,10 @@ export function leaseOf(installed: Installed, home: string): Ref {
 
 function controllerOf(installed: Installed): InstalledController | undefined {
   return installed.kind === "found" ? installed.controller : undefined;
+}
+
+function isOn(value: unknown): boolean {
+  return value === true || value === "true";
 }
 
 function isOff(value: unknown): boolean {

@@ -130,6 +130,46 @@ test("a name that the controller may not read is not current in status, and froz
   assert.match(explained.stdout, /^ +secretcast check: it names the right that is missing$/m);
 });
 
+test("with a controller that runs with --dry-run nothing is current, in status, check and rotation", async (t) => {
+  const scene = await openScene(t);
+  const home = await scene.namespace("team-a");
+  await scene.api.createSecret(scene.source, "fine", {
+    annotations: { "secretcast.io/to": home },
+    data: { k: "v" },
+  });
+  const made = await installedFront(t, scene);
+  const first = await pageOf(t, scene);
+  await scene.holds(home, "fine", { k: "v" });
+  await first.stop();
+  made.page = (await pageOf(t, scene, { ...scene.flags(), "dry-run": true })).port;
+  const said = (...words: string[]): Promise<Said> =>
+    commandLine([...words, "--kubeconfig", made.kubeconfig]);
+  const status = await eventually("its page has a plan", async () => {
+    const answer = await said("status");
+    return /read from the controller/.test(answer.stderr) ? answer : undefined;
+  });
+  assert.equal(status.code, 2, status.stderr);
+  const why =
+    /^no controller keeps the copies current: .* runs with --dry-run, and writes nothing; /m;
+  assert.match(status.stderr, why);
+  assert.match(status.stderr, /^every copy equals its source$/m);
+  const body: { items: { spec: { template: { spec: { containers: { args: string[] }[] } } } }[] } =
+    JSON.parse(JSON.stringify(made.answers.get(DEPLOYMENTS)?.body));
+  body.items[0]?.spec.template.spec.containers[0]?.args.push("--dry-run");
+  made.answers.set(DEPLOYMENTS, { status: 200, body });
+  for (const words of [["rotation", "fine", "-n", scene.source], ["inventory"]]) {
+    const { code, stderr } = await said(...words);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, why);
+  }
+  const check = await said("check");
+  assert.equal(check.code, 2);
+  assert.match(
+    check.stdout,
+    /^missing +a replica leads +- +no controller keeps the copies current: /m,
+  );
+});
+
 test("where a port-forward cannot be had the status is planned, by the controller's own flags, and says why", async (t) => {
   const { scene, made, status } = await opened(t);
   const planned = async (why: RegExp): Promise<void> => {
