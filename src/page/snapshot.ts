@@ -1,5 +1,5 @@
 // The state of a running controller for the status page, read on request.
-import type { Caches, DeniedName } from "../controller/sync/caches.ts";
+import type { Caches } from "../controller/sync/caches.ts";
 import type { Controller } from "../controller/sync/controller.ts";
 import type { Sync } from "../controller/sync/sync.ts";
 import type { ClusterState } from "../controller/model/cluster.ts";
@@ -28,6 +28,8 @@ export type Observed = {
   readonly dryRun: boolean;
   /** Names of --only-names that the API server denies. */
   readonly deniedNames: Caches["deniedNames"];
+  /** Namespaces of --namespaces that the API server denies. */
+  readonly unreadable: Caches["unreadable"];
 };
 
 type ObservedWatch = Pick<
@@ -59,7 +61,8 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
       troubles: [
         ...controller.live(),
         ...watches.filter(({ filled }) => !filled).map(unfilled),
-        ...new Set(unreadableNames.map(unreadable)),
+        ...new Set(unreadableNames.map(({ name }) => unreadable(`objects named ${name}`))),
+        ...observed.unreadable().map((name) => unreadable(`objects in namespace ${name}`)),
       ],
       unreadableNames,
     };
@@ -78,8 +81,8 @@ function watchStatus(resource: string, watch: ObservedWatch, offsetMs: number): 
   };
 }
 
-function unreadable({ name }: DeniedName): string {
-  return `objects named ${name} cannot be read (403): their copies and those of their sources stay as they are`;
+function unreadable(which: string): string {
+  return `${which} cannot be read (403): their copies and those of their sources stay as they are`;
 }
 
 function unfilled({ resource }: WatchStatus): string {
