@@ -152,7 +152,13 @@ test("users with an exec plugin or an auth provider are served, and clusters beh
   after(() => proxy.close());
   const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const configs = [
-    kubeconfig("exec", server, { exec: { command: process.execPath, args: ["-e", plugin] } }),
+    kubeconfig("exec", server, {
+      exec: {
+        apiVersion: "client.authentication.k8s.io/v1beta1",
+        command: process.execPath,
+        args: ["-e", plugin],
+      },
+    }),
     kubeconfig("oidc", server, { authProvider: { name: "oidc", config: { "id-token": jwt } } }),
     kubeconfig("proxied", server, {}, { proxyUrl }),
   ];

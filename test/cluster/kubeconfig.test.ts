@@ -17,23 +17,52 @@ import { PROXIED } from "../support/kube/proxied-servers.ts";
 type Flags = { readonly as?: string; readonly asGroups?: readonly string[] };
 
 /** A kubeconfig of the administrator; `user` and `cluster` are more fields of theirs, `head` goes before all. */
-function kubeconfig({ user = "", cluster = "", head = "", tail = "" } = {}): string {
+type Parts = {
+  /** More fields of the user, of the cluster and of the context. */
+  readonly user?: string;
+  readonly cluster?: string;
+  readonly context?: string;
+  readonly head?: string;
+  readonly tail?: string;
+  /** In place of the token, of the CA's data, of the server and of the name of the context. */
+  readonly login?: string;
+  readonly ca?: string;
+  readonly server?: string;
+  readonly current?: string;
+};
+
+function kubeconfig(parts: Parts = {}): string {
   const { url, caFile, token } = sharedCluster();
-  const ca = readFileSync(caFile).toString("base64");
+  const { user = "", cluster = "", context = "", head = "", tail = "" } = parts;
+  const { login = `token: ${JSON.stringify(token)}`, server = url, current = "here" } = parts;
+  const { ca = `certificate-authority-data: ${readFileSync(caFile).toString("base64")}` } = parts;
   return `${head}apiVersion: v1
 kind: Config
-current-context: here
+current-context: ${current}
 clusters:
 - name: one
-  cluster: { server: "${url}", certificate-authority-data: ${ca}${cluster} }
+  cluster: { server: ${JSON.stringify(server)}, ${ca}${cluster} }
 users:
 - name: admin
-  user: { token: ${JSON.stringify(token)}${user} }
+  user: { ${login}${user} }
 contexts:
 - name: here
-  context: { cluster: one, user: admin }
+  context: { cluster: one, user: admin${context} }
 ${tail}`;
 }
+
+/** A plugin that answers so: a shell prints it. */
+function plugin(answer: string, more = ""): string {
+  const words = JSON.stringify(["-c", `printf '%s' '${answer}'`]);
+  const version = "client.authentication.k8s.io/v1";
+  return `exec: { apiVersion: ${version}, command: sh, args: ${words}, interactiveMode: Never${more} }`;
+}
+
+function credential(status: string): string {
+  return `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":${status}}`;
+}
+
+const ofToken = (): string => credential(JSON.stringify({ token: sharedCluster().token }));
 
 /** Who the API server takes us for; undefined: refused. */
 async function ourselves(file: string, flags: Flags): Promise<unknown> {
@@ -69,6 +98,7 @@ async function kubectlSelf(t: TestContext, text: string, flags: Flags): Promise<
   return code === 0 ? field(JSON.parse(stdout), "status", "userInfo") : undefined;
 }
 
+const caFile = (): string => sharedCluster().caFile;
 const JANE = ", as: jane";
 const CASES: readonly (readonly [name: string, text: () => string, flags?: Flags])[] = [
   ["nothing special", () => kubeconfig()],
@@ -121,6 +151,100 @@ const CASES: readonly (readonly [name: string, text: () => string, flags?: Flags
   ["an empty first document (C23)", () => kubeconfig({ head: "---\n---\n" })],
   ["a token with a line break (C23)", () => kubeconfig({ user: ', token: "a\\nb"' })],
   ["an empty file (C19)", () => ""],
+  ["an authority as a file", () => kubeconfig({ ca: `certificate-authority: ${caFile()}` })],
+  [
+    "an authority as a file and as data",
+    () => kubeconfig({ cluster: `, certificate-authority: ${caFile()}` }),
+  ],
+  ["an authority that is not there", () => kubeconfig({ ca: "certificate-authority: none.crt" })],
+  [
+    "an authority that is no certificate",
+    () => kubeconfig({ ca: "certificate-authority-data: eA==" }),
+  ],
+  [
+    "an authority that is no base64",
+    () => kubeconfig({ ca: 'certificate-authority-data: "<ca>"' }),
+  ],
+  ["no authority", () => kubeconfig({ ca: 'proxy-url: ""' })],
+  ["no authority, and none is asked", () => kubeconfig({ ca: "insecure-skip-tls-verify: true" })],
+  [
+    "an authority that is not asked",
+    () => kubeconfig({ cluster: ", insecure-skip-tls-verify: true" }),
+  ],
+  [
+    "a name of the server that its certificate has",
+    () => kubeconfig({ cluster: ", tls-server-name: localhost" }),
+  ],
+  [
+    "a name of the server that its certificate has not",
+    () => kubeconfig({ cluster: ", tls-server-name: other.test" }),
+  ],
+  [
+    "a scheme in capitals",
+    () => kubeconfig({ server: sharedCluster().url.replace("https", "HTTPS") }),
+  ],
+  ["a server with a slash at its end", () => kubeconfig({ server: `${sharedCluster().url}/` })],
+  ["a server that is empty", () => kubeconfig({ server: "" })],
+  ["a context that is not there", () => kubeconfig({ current: "other" })],
+  ["a context with a namespace", () => kubeconfig({ context: ", namespace: kube-system" })],
+  ["a token and a password", () => kubeconfig({ user: ", username: a, password: b" })],
+  ["a token file that is not there", () => kubeconfig({ login: "tokenFile: none" })],
+  ["a token file that is empty", () => kubeconfig({ login: "tokenFile: /dev/null" })],
+  [
+    "a token beside a token file that is not there",
+    () => kubeconfig({ user: ", tokenFile: none" }),
+  ],
+  ["a token that is wrong", () => kubeconfig({ login: "token: wrong" })],
+  ["no way to log in", () => kubeconfig({ login: 'token: ""' })],
+  [
+    "a client certificate without its key",
+    () => kubeconfig({ user: ", client-certificate-data: eA==" }),
+  ],
+  ["a key without a client certificate", () => kubeconfig({ user: ", client-key-data: eA==" })],
+  [
+    "a client certificate as a file and as data",
+    () =>
+      kubeconfig({
+        user: `, client-certificate: ${caFile()}, client-certificate-data: eA==, client-key-data: eA==`,
+      }),
+  ],
+  ["a plugin with a token", () => kubeconfig({ login: plugin(ofToken()) })],
+  [
+    "a plugin with a wrong token",
+    () => kubeconfig({ login: plugin(credential('{"token":"wrong"}')) }),
+  ],
+  [
+    "a plugin that answers in YAML",
+    () =>
+      kubeconfig({
+        login: plugin(
+          `apiVersion: client.authentication.k8s.io/v1\nkind: ExecCredential\nstatus: {token: ${sharedCluster().token}}\n`,
+        ),
+      }),
+  ],
+  [
+    "a plugin with an empty variable",
+    () => kubeconfig({ login: plugin(ofToken(), ", env: [{name: A, value: }]") }),
+  ],
+  [
+    "a plugin without a name of a variable",
+    () => kubeconfig({ login: plugin(ofToken(), ", env: [{value: a}]") }),
+  ],
+  ["a plugin that answers nothing", () => kubeconfig({ login: plugin("") })],
+  ["a plugin without a status", () => kubeconfig({ login: plugin(credential("{}")) })],
+  [
+    "a plugin beside a provider of tokens",
+    () => kubeconfig({ login: plugin(ofToken()), user: ", auth-provider: {name: oidc}" }),
+  ],
+  [
+    "a plugin without a version",
+    () => kubeconfig({ login: plugin(ofToken()).replace(/apiVersion: [^,]*, /, "") }),
+  ],
+  [
+    "a plugin that does not exist",
+    () =>
+      kubeconfig({ login: plugin(ofToken()).replace("command: sh", "command: no-such-plugin") }),
+  ],
 ];
 
 for (const [name, text, flags = {}] of CASES)

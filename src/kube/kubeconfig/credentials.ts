@@ -92,7 +92,7 @@ export class CredentialCache {
     const ca = await bytesOf(cluster.caFile, cluster.caData);
     const cert = await bytesOf(user.certFile, user.certData);
     const key = await bytesOf(user.keyFile, user.keyData);
-    const token = user.tokenFile === undefined ? user.token : await tokenIn(user.tokenFile);
+    const token = await tokenOf(user);
     const proof = await this.#prove(ca);
     const credentials = {
       headers: sendable(user, {
@@ -104,7 +104,8 @@ export class CredentialCache {
       tls: {
         ca,
         cert: proof?.cert ?? cert,
-        key: proof?.key ?? key,
+        // As kubectl: a key without a certificate is not used.
+        key: proof?.key ?? (cert && key),
         servername: cluster.tlsServerName,
         rejectUnauthorized: cluster.skipTLSVerify === true ? false : undefined,
       },
@@ -177,6 +178,17 @@ function sendable(
 async function bytesOf(file: string | undefined, base64: string | undefined) {
   if (file !== undefined) return contentOf(file, "file");
   return base64 === undefined ? undefined : Buffer.from(base64, "base64");
+}
+
+/** As kubectl: the file wins, and a token beside it is used while the file has none. */
+async function tokenOf({ token, tokenFile }: User): Promise<string | undefined> {
+  if (tokenFile === undefined) return token;
+  try {
+    return await tokenIn(tokenFile);
+  } catch (error) {
+    if (token !== undefined && error instanceof CredentialsError) return token;
+    throw error;
+  }
 }
 
 async function tokenIn(file: string): Promise<string> {

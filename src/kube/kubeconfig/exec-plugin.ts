@@ -76,7 +76,13 @@ class ExecPlugin implements CredentialSource {
 
   async #run(): Promise<Proof> {
     const { exec } = this.#user;
-    const isInteractive = this.#isInteractive(exec["interactiveMode"]);
+    const { apiVersion, interactiveMode } = exec;
+    if (!VERSIONS.has(apiVersion))
+      throw this.#fault(`needs an apiVersion: ${[...VERSIONS].join(" or ")}`);
+    // As kubectl: only the older version may leave it out.
+    if (interactiveMode === undefined && apiVersion === `${GROUP}v1`)
+      throw this.#fault("needs an interactiveMode: Never, IfAvailable or Always");
+    const isInteractive = this.#isInteractive(interactiveMode);
     const output = await this.#output(isInteractive);
     this.#kept = this.#proofOf(output);
     return this.#kept;
@@ -98,9 +104,7 @@ class ExecPlugin implements CredentialSource {
 
   #info(isInteractive: boolean): string {
     const { exec } = this.#user;
-    const apiVersion = exec["apiVersion"] ?? `${GROUP}v1`;
-    if (!VERSIONS.has(apiVersion))
-      throw this.#fault(`has an apiVersion that is not ${[...VERSIONS].join(" or ")}`);
+    const { apiVersion } = exec;
     const { server, tlsServerName, skipTLSVerify, proxyUrl, execConfig } = this.#cluster;
     const cluster = {
       server,

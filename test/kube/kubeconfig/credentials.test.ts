@@ -39,6 +39,8 @@ async function secure(t: TestContext, listener: RequestListener): Promise<string
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const V1_BETA = "client.authentication.k8s.io/v1beta1";
+
 test("a client certificate that is renewed in its files is shown within ten seconds", async (t) => {
   const url = await secure(t, (request, response) => {
     answer(response, 200, { shown: (request.socket as TLSSocket).getPeerCertificate().subject });
@@ -70,7 +72,7 @@ test("a file that cannot be read is named, whatever it is for", async (t) => {
     [read({ tokenFile: none }), `token file "${none}" cannot be read (ENOENT)`],
     [read({ tokenFile: empty }), `token file "${empty}" is empty`],
     [
-      read({ exec: { command: none } }),
+      read({ exec: { apiVersion: V1_BETA, command: none } }),
       `credential plugin "${none}" of user "tester" was not found`,
     ],
   ] as const;
@@ -82,10 +84,26 @@ test("a file that cannot be read is named, whatever it is for", async (t) => {
     });
 });
 
+test("a token beside a token file counts while the file has none, and a key needs its certificate", async (t) => {
+  const folder = folderOf(t, { token: "of the file", empty: "" });
+  for (const [file, token] of [
+    ["token", "of the file"],
+    ["empty", "t"],
+    ["none", "t"],
+  ] as const)
+    assert.deepEqual(
+      (await read({ tokenFile: join(folder, file), token: "t" })).headers,
+      { Authorization: `Bearer ${token}` },
+      file,
+    );
+  const { tls } = await read({ token: "t", keyData: base64(TWO.key) });
+  assert.equal(tls.key, undefined);
+});
+
 test("a plugin's certificate joins the cluster's CA, and a token of the kubeconfig counts before the plugin's", async () => {
   const status = { token: "of-plugin", clientCertificateData: TWO.cert, clientKeyData: TWO.key };
   const print = JSON.stringify(JSON.stringify({ status }));
-  const exec = { command: process.execPath, args: ["-p", print] };
+  const exec = { apiVersion: V1_BETA, command: process.execPath, args: ["-p", print] };
   const cluster = { caData: base64(ONE.cert), tlsServerName: "api.test" };
   const { headers, tls } = await read({ exec, username: "u", impersonateUser: "jane" }, cluster);
   assert.deepEqual(headers, { Authorization: "Bearer of-plugin", "Impersonate-User": "jane" });

@@ -102,7 +102,8 @@ test("a service account and every user without a plugin are served without loadi
 test("a user with an auth provider loads client-node at the first request, one with an exec plugin does not", async (t) => {
   const { port, credentials } = await listen(t);
   const print = JSON.stringify(JSON.stringify({ status: { token: "of-the-plugin" } }));
-  const exec = { command: process.execPath, args: ["-p", print] };
+  const apiVersion = "client.authentication.k8s.io/v1beta1";
+  const exec = { apiVersion, command: process.execPath, args: ["-p", print] };
   const config = { "access-token": "of-the-provider", expiry: "2126-01-01T00:00:00Z" };
   const ask = async (user: Partial<User>) => {
     const at = kubeConfigFor(`https://127.0.0.1:${port}`, user, { skipTLSVerify: true });

@@ -299,7 +299,11 @@ test("an exec plugin runs once for many requests, again after a 401, and its std
   const server = await serve(t, (request, response) =>
     answer(response, request.headers.authorization === accepted ? 200 : 401, {}),
   );
-  const exec = { command: process.execPath, args: ["-e", script] };
+  const exec = {
+    apiVersion: "client.authentication.k8s.io/v1beta1",
+    command: process.execPath,
+    args: ["-e", script],
+  };
   const api = client(t, server.url, { exec });
   await Promise.all(Array.from({ length: 10 }, () => api.request(get)));
   accepted = "Bearer t2";
