@@ -6,6 +6,7 @@ import type {
   SourceObject,
 } from "../../controller/model/cluster.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { removalWaits } from "../../controller/model/removal-holds.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import {
   readForPlanning,
@@ -124,7 +125,7 @@ async function readView(
     observed: observed.of,
     leftOut: leftOut.objects,
     unread: read.rights.namespace,
-    longestWait: settings.deleteHoldMs / 1000,
+    longestWait: removalWaits(settings).holdMs / 1000,
   };
   const inputBy = (made: Plan): PlacesInput => ({
     ...input,

@@ -1,6 +1,8 @@
 // Why a removal could be a mistake and waits for --delete-hold, and what prevents it, one sentence each. The
-// planner's reasons, Events, the log, the status page and the commands use these texts.
+// planner's reasons, Events, the log, the status page and the commands use these texts. And the one place that asks
+// the settings how long a removal waits: which of the two waits a place has is the rule of plan/removal-wait.ts.
 import { because, type Reason } from "./reasons.ts";
+import type { PlannerSettings } from "./cluster.ts";
 import type { RemovalHoldCause } from "./verdicts.ts";
 
 type HoldText = {
@@ -36,4 +38,15 @@ export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
 /** Follows the reason for the removal. */
 export function heldBy(hold: RemovalHoldCause): Reason {
   return because("Held", { because: REMOVAL_HOLDS[hold].because });
+}
+
+/** The waits of copies. `hold` is never shorter than `grace`, and equal if holds are turned off. */
+export function removalWaits({ deleteGraceMs, deleteHoldMs }: PlannerSettings): {
+  readonly graceMs: number;
+  readonly holdMs: number;
+  readonly holds: boolean;
+} {
+  const holds = deleteHoldMs > 0;
+  const holdMs = holds ? Math.max(deleteGraceMs, deleteHoldMs) : deleteGraceMs;
+  return { graceMs: deleteGraceMs, holdMs, holds };
 }

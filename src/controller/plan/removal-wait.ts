@@ -1,12 +1,11 @@
-// How long a copy that is no longer wanted waits before it is removed. This is the one rule, and the one place that
-// asks the settings for it. The planner, `plan`, `status` and `explain` all print what follows from here.
+// How long a copy that is no longer wanted waits before it is removed. This is the one rule. The planner, `plan`, `status` and `explain` all print what follows from here.
 //   1. the namespace says accept: "false"                                           --delete-grace
 //   2. the source names nobody on purpose: to: "!*", or for pulls allow: "!*"       --delete-grace
 //   3. the source is valid, lost at most two namespaces, and wants more than these  --delete-grace
 //   4. every other case, and what the first sync of this process finds by 3         --delete-hold
 import { because } from "../model/reasons.ts";
 import type { PlannerSettings } from "../model/cluster.ts";
-import { heldBy } from "../model/removal-holds.ts";
+import { heldBy, removalWaits } from "../model/removal-holds.ts";
 import type { CurrentWait } from "../state/unwanted-places.ts";
 import { formatDuration } from "../settings/units.ts";
 import type { RemovalReason } from "./removal-conditions.ts";
@@ -23,17 +22,6 @@ export type LossCounts = {
 
 /** More than these could be a mistake. */
 export const MOST_LOST = 2;
-
-/** The waits of copies. `hold` is never shorter than `grace`, and equal if holds are turned off. */
-export function removalWaits({ deleteGraceMs, deleteHoldMs }: PlannerSettings): {
-  readonly graceMs: number;
-  readonly holdMs: number;
-  readonly holds: boolean;
-} {
-  const holds = deleteHoldMs > 0;
-  const holdMs = holds ? Math.max(deleteGraceMs, deleteHoldMs) : deleteGraceMs;
-  return { graceMs: deleteGraceMs, holdMs, holds };
-}
 
 /** `counts`: called only where the number of lost namespaces decides. */
 export function removalWait(

@@ -14,7 +14,8 @@ import { type Ref, refText } from "../../text/names.ts";
 import type { EndAction } from "../model/actions.ts";
 import type { Candidate, PlannedSource } from "../desired/sources.ts";
 import { covers, stepsOf, type TargetNamespace } from "../desired/targets.ts";
-import { MOST_LOST, removalWait, removalWaits } from "./removal-wait.ts";
+import { MOST_LOST, removalWait } from "./removal-wait.ts";
+import { removalWaits } from "../model/removal-holds.ts";
 
 type Because = {
   readonly tally: Tally;

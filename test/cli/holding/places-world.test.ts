@@ -13,6 +13,7 @@ import type { CachedObject } from "../../../src/controller/model/cluster.ts";
 import { ObservedObjects } from "../../../src/cli/rotation/observed-objects.ts";
 import { ClusterBuilder } from "../../../src/inspect/cluster/cluster-builder.ts";
 import { dryPlanOf } from "../../../src/inspect/cluster/dry-plan.ts";
+import { removalWaits } from "../../../src/controller/model/removal-holds.ts";
 import { parseRef } from "../../../src/text/names.ts";
 import { globs, settingsOf } from "../../support/planner/planner-cluster.ts";
 import {
@@ -78,7 +79,7 @@ async function isSafe(
     },
     leftOut: [],
     unread: () => undefined,
-    longestWait: settings.deleteHoldMs / 1000,
+    longestWait: removalWaits(settings).holdMs / 1000,
   };
   const { places: answers } = explain(clusterState, settings, plan, SUBJECT);
   const places = rotationPlaces({ ...input, answers, objects: builder.objects("Secret") });

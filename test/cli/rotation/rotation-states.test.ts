@@ -356,6 +356,24 @@ test("a volume with an entry that was renamed is never refreshed", async (t) => 
   assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "VolumeLacksEntry");
 });
 
+test("without holds, a removed copy may have stayed for the grace, as an optional use may show", async (t) => {
+  const cluster = await rotationCluster(t);
+  await annotate(cluster, "secretcast/secrets/registry", { "secretcast.io/to": "team-b" });
+  await cluster.copy("--delete-hold=0");
+  const { containers } = withVariable("registry");
+  const optional: JsonObject = JSON.parse(
+    JSON.stringify({ containers }).replaceAll(
+      '"secretKeyRef":{',
+      '"secretKeyRef":{"optional":true,',
+    ),
+  );
+  await cluster.pod("team-a/web", optional, running(AFTERWARDS));
+  assert.equal((await rotated(cluster, "--delete-hold=0", "--delete-grace=10s")).code, 0);
+  const answer = await rotated(cluster, "--delete-hold=0", "--delete-grace=1h");
+  assert.equal(answer.code, 2);
+  assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "FormerCopy");
+});
+
 for (const [reason, words] of [
   ["its namespace is left out", { "secretcast.io/to": "team-b" }],
   ["copies have another name now", { "secretcast.io/name": "renamed" }],
