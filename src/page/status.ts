@@ -44,7 +44,10 @@ export type ControllerSnapshot = {
   readonly outdated: Outdated | undefined;
   /** Since when no request has been answered. Undefined while the API server answers. */
   readonly serverAwayMs: number | undefined;
-  /** Problems that the probes report, and names and namespaces that cannot be read. While there is one, not all is current. */
+  /**
+   * Problems that the probes report, and names and namespaces that the controller may not read. While there is one,
+   * not all is current.
+   */
   readonly troubles: readonly string[];
   /** Names of --only-names that the API server denies to the controller, everywhere or in a namespace. */
   readonly unreadableNames: readonly { readonly kind: ObjectKind; readonly name: string }[];

@@ -24,7 +24,11 @@ export type ControllerPage =
   /** Why not. */
   | { readonly kind: "unreachable"; readonly why: string };
 
-const WITHOUT: Pick<Status, "troubles" | "unreadableNames"> = { troubles: [], unreadableNames: [] };
+/** What a controller of another version may leave out. */
+const LEFT_OUT: Pick<Status, "troubles" | "unreadableNames"> = {
+  troubles: [],
+  unreadableNames: [],
+};
 const USUAL_PORT = 8081;
 // A stand-by replica has no status. There are two or three replicas.
 const MOST_PODS = 3;
@@ -256,6 +260,5 @@ function readJson(text: string): Status | undefined {
   const isList = (value: unknown): boolean => isRecord(value) && Array.isArray(value["shown"]);
   const known =
     typeof version === "string" && isList(sources) && isList(groups) && isList(formerRules);
-  // A controller of another version may not have the rest.
-  return known ? ({ ...WITHOUT, ...status } as unknown as Status) : undefined;
+  return known ? ({ ...LEFT_OUT, ...status } as unknown as Status) : undefined;
 }

@@ -98,7 +98,7 @@ export type Row = {
   readonly forOwner?: OwnerNotice | undefined;
   /** Of a write that failed, or that others undid. */
   readonly failure?: RowFailure | undefined;
-  /** Of a removal that waits. `dueAt` is when it is made. */
+  /** Of a removal that waits until `dueAt`. */
   readonly removal?: RowRemoval | undefined;
 };
 

@@ -78,6 +78,22 @@ test("the page of the running controller is read through a port-forward, and it 
   );
 });
 
+/** A source `fine` with its copy in `home`, and the controller that made it. */
+async function openedWithCopy(t: TestContext) {
+  const scene = await openScene(t);
+  const home = await scene.namespace("team-a");
+  await scene.api.createSecret(scene.source, "fine", {
+    annotations: { "secretcast.io/to": home },
+    data: { k: "v" },
+  });
+  const made = await installedFront(t, scene);
+  const { port, stop } = await pageOf(t, scene);
+  await scene.holds(home, "fine", { k: "v" });
+  const said = (...words: string[]): Promise<Said> =>
+    commandLine([...words, "--kubeconfig", made.kubeconfig]);
+  return { scene, home, made, port, stop, said };
+}
+
 /** The page on `port`, with these fields; undefined: without them. */
 async function pageWith(t: TestContext, port: number, fields: object): Promise<number> {
   const server = createServer((request, response) => {
@@ -97,18 +113,8 @@ async function pageWith(t: TestContext, port: number, fields: object): Promise<n
 }
 
 test("a name that the controller may not read is not current in status, and frozen in explain", async (t) => {
-  const scene = await openScene(t);
-  const home = await scene.namespace("team-a");
-  await scene.api.createSecret(scene.source, "fine", {
-    annotations: { "secretcast.io/to": home },
-    data: { k: "v" },
-  });
-  const made = await installedFront(t, scene);
-  const { port } = await pageOf(t, scene);
+  const { home, made, port, said } = await openedWithCopy(t);
   made.page = port;
-  await scene.holds(home, "fine", { k: "v" });
-  const said = (...words: string[]): Promise<Said> =>
-    commandLine([...words, "--kubeconfig", made.kubeconfig]);
   await eventually("all is current", async () => (await said("status")).code === 0);
   const older = { troubles: undefined, unreadableNames: undefined };
   made.page = await pageWith(t, port, older);
@@ -131,19 +137,9 @@ test("a name that the controller may not read is not current in status, and froz
 });
 
 test("with a controller that runs with --dry-run nothing is current, in status, check and rotation", async (t) => {
-  const scene = await openScene(t);
-  const home = await scene.namespace("team-a");
-  await scene.api.createSecret(scene.source, "fine", {
-    annotations: { "secretcast.io/to": home },
-    data: { k: "v" },
-  });
-  const made = await installedFront(t, scene);
-  const first = await pageOf(t, scene);
-  await scene.holds(home, "fine", { k: "v" });
-  await first.stop();
+  const { scene, made, stop, said } = await openedWithCopy(t);
+  await stop();
   made.page = (await pageOf(t, scene, { ...scene.flags(), "dry-run": true })).port;
-  const said = (...words: string[]): Promise<Said> =>
-    commandLine([...words, "--kubeconfig", made.kubeconfig]);
   const status = await eventually("its page has a plan", async () => {
     const answer = await said("status");
     return /read from the controller/.test(answer.stderr) ? answer : undefined;
