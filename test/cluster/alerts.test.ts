@@ -132,6 +132,24 @@ fires({
 });
 
 fires({
+  name: "a new process may not read a namespace of --namespaces, so it knows no copy there",
+  fires: ["SecretcastFrozen"],
+  begin: async (watched) => {
+    await watched.gone("a");
+    // Lists of the memory's API know no namespace.
+    watched.rig.api.unlisted = ({ metadata: { namespace, name } }) =>
+      (namespace ?? name) !== "shared";
+    watched.pod("b", {
+      given: { namespaces: "shared,team-d" },
+      before: async (request) => {
+        if (request.method === "GET" && request.path.includes("/team-d/secrets"))
+          forbidden(request);
+      },
+    });
+  },
+});
+
+fires({
   name: "an annotation is mistyped, and the copies that are there freeze",
   fires: ["SecretcastRefused", "SecretcastFrozen"],
   begin: annotate({ "secretcast.io/to-selecter": "x" }),
