@@ -169,7 +169,6 @@ export class Apply {
         this.#deps.remember(action.objectKind, raw);
         return { kind: "moved", action };
       }
-      if (found.deleting) return { kind: "leaving", action, object: raw };
       target = found;
     }
   }
@@ -268,6 +267,8 @@ export class Apply {
 function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found is CopyObject {
   return (
     found?.role === "copy" &&
+    // Another client deletes it: that is not our delete.
+    !found.deleting &&
     found.uid === judged.uid &&
     found.template.sourceUid === judged.template.sourceUid &&
     refText(found.template.source) === refText(judged.template.source) &&

@@ -28,9 +28,13 @@ export const stranger = (place: string, words: Texts = {}): ChaosStep => {
 export const pull = (place: string, words: Texts, rest: OfKind = {}): ChaosStep => {
   return { kind: "pull", ...at(place), words, ...rest };
 };
-export const forge = (name: string, of: string, uid: string, words: Texts = {}): ChaosStep => {
-  return { kind: "forge", name, source: of, uid, words };
-};
+export const forge = (
+  name: string,
+  of: string,
+  uid: string,
+  words: Texts = {},
+  rest: OfKind = {},
+): ChaosStep => ({ kind: "forge", name, source: of, uid, words, ...rest });
 export const list = (entries: Texts | null): ChaosStep => {
   return { kind: "list", entries, strange: false };
 };

@@ -71,6 +71,18 @@ const FOUND: Readonly<Record<string, Found>> = {
       say("team-b/one", "future", "mark"),
     ],
   },
+  "a copy that its owner deletes while the watches are cut has no receipt of a delete of ours": {
+    graceMs: 1000,
+    steps: [
+      space("team-a", { accept: "false" }),
+      forge("two", "team-b/one", "made-up", {}, { of: "ConfigMap" }),
+      rollOut({ sourceNamespaces: "*", exclude: "team-?,!team-a", configMaps: true }),
+      moment(300),
+      watches("cut"),
+      { kind: "doom", namespace: "team-a", name: "two", of: "ConfigMap" },
+      pass(2000),
+    ],
+  },
   "what an entry made and dropped stays while its source is not read, although another wants the place":
     {
       flags: { ...PLAIN_FLAGS, namespaces: "team-a,team-b,shared" },

@@ -107,11 +107,11 @@ test("a copy that is rewritten before each of three deletes is left to the next 
   assert.deepEqual(methods(met), ["DELETE", "GET", "DELETE", "GET", "DELETE"]);
 });
 
-test("a copy that somebody deletes meanwhile, and a finalizer holds, is waited for", async () => {
+test("a copy that another client deletes meanwhile, and a finalizer holds, is not our delete", async () => {
   const { made, copy } = unwanted();
   const going = new CopyObject({ ...identityOf(copy), deleting: true }, copy.template);
   const met = await meet(made, ["conflict", FOUND, DELETED], () => going);
-  assert.equal(met.outcome.kind, "leaving");
+  assert.equal(met.outcome.kind, "moved");
   assert.deepEqual(methods(met), ["DELETE", "GET"]);
 });
 
