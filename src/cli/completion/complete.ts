@@ -27,7 +27,7 @@ type Offer = { readonly candidates: readonly Candidate[]; readonly files: boolea
 const NOTHING: Offer = { candidates: [], files: false };
 const FILES: Offer = { candidates: [], files: true };
 
-/** `words`: those after the program's name, the last one unfinished, perhaps empty. */
+/** `words`: those after the program's name, the last one unfinished, perhaps empty or a blank. */
 export async function complete(
   words: readonly string[],
   helpOf: HelpOf,
@@ -57,7 +57,8 @@ async function offer(
   helpOf: HelpOf,
   cluster: ClusterWords,
 ): Promise<Offer> {
-  const current = words.at(-1) ?? "";
+  // Some shells pass no empty argument.
+  const current = (words.at(-1) ?? "").trim();
   const before = words.slice(0, -1);
   const all = await helpOf("");
   const command = before.find((word) => all.commands.some(({ name }) => name === word));

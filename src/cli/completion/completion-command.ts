@@ -12,6 +12,10 @@ export const completionCommand: ClusterCommand = {
       .example("source <($0 completion bash)", "for this bash; put it into ~/.bashrc")
       .example("source <($0 completion zsh)", "for this zsh; put it into ~/.zshrc, after compinit")
       .example("$0 completion fish | source", "for this fish")
+      .example(
+        "$0 completion powershell | Out-String | Invoke-Expression",
+        "for this PowerShell; put it into $PROFILE",
+      )
       .epilogue(
         "kubectl completes `kubectl secretcast` by itself, through kubectl_complete-secretcast.",
       ),

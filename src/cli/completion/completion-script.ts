@@ -1,7 +1,7 @@
 // The scripts that shells source. Each script passes the arguments up to the cursor to `secretcast
 // __complete` and offers the answer. The scripts contain no candidates themselves.
 
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 type Shell = (typeof SHELLS)[number];
 
 export function completionScript(shell: Shell): string {
@@ -80,4 +80,39 @@ end
 complete -c secretcast -f -a '(__secretcast_complete)'
 `;
 
-const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+// PowerShell before 7.3 passes no empty argument, so a blank stands for an empty word. Where nothing is returned,
+// PowerShell completes files.
+const POWERSHELL = String.raw`# PowerShell completion of secretcast: secretcast completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName secretcast -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $ended = $true
+    $words = @(foreach ($element in $commandAst.CommandElements) {
+        $left = $cursorPosition - $element.Extent.StartOffset
+        if ($left -le 0) { break }
+        $text = $element.Extent.Text
+        $ended = $left -gt $text.Length
+        $text.Substring(0, [Math]::Min($text.Length, $left))
+    })
+    $program = $words[0]
+    $given = @($words | Select-Object -Skip 1)
+    if ($ended) { $given += ' ' }
+    $prefix = ''
+    if ($given[-1] -match '^--[a-z-]+=') { $prefix = $Matches[0] }
+    $answer = @(& $program __complete @given 2>$null)
+    if ($answer.Count -eq 0 -or $answer[-1] -eq ':0') { return }
+    $offers = @($answer | Where-Object { $_ -and -not $_.StartsWith(':') })
+    if ($offers.Count -eq 0) { return '' }
+    foreach ($line in $offers) {
+        $value, $about = $line -split [char]9, 2
+        if (-not $about) { $about = $value }
+        [System.Management.Automation.CompletionResult]::new($prefix + $value, $value, 'ParameterValue', $about)
+    }
+}
+`;
+
+const SCRIPTS: Readonly<Record<Shell, string>> = {
+  bash: BASH,
+  zsh: ZSH,
+  fish: FISH,
+  powershell: POWERSHELL,
+};

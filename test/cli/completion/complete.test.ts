@@ -56,6 +56,8 @@ test("files are left to the shell, and what nobody knows is not guessed", async 
   assert.deepEqual(await offered(alone, "nonsense", ""), [...(await offered(alone, ""))]);
   assert.deepEqual(await offered(alone, "plan", ""), [":4"]);
   assert.deepEqual(await offered(alone), await offered(alone, ""));
+  // An older PowerShell passes no empty argument.
+  assert.deepEqual(await offered(alone, " "), await offered(alone, ""));
 });
 
 test("namespaces, names and contexts come from the cluster and the kubeconfig", async (t) => {

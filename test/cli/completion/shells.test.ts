@@ -1,10 +1,11 @@
 // The completion in real shells under a pseudo-terminal: what a person types, and what the shell makes of
 // the tab. bash is everywhere; a shell that is not here is skipped with that reason.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { chmodSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
 import {
@@ -121,10 +122,45 @@ test("each script is one that its shell reads without a complaint", async (t) =>
   }
 });
 
+test("PowerShell completes commands, flags, namespaces and files", async (t) => {
+  const missing = shellMissing("pwsh");
+  if (missing !== undefined) return t.skip(missing);
+  const { kubeconfig } = await sandboxCluster(t);
+  const folder = commands(t);
+  const env = {
+    PATH: `${folder}:${process.env["PATH"] ?? ""}`,
+    HOME: folder,
+    KUBECONFIG: kubeconfig,
+  };
+  const script = join(folder, "offers.ps1");
+  writeFileSync(join(folder, "a-file.yaml"), "");
+  const offers: Readonly<Record<string, RegExp>> = {
+    "secretcast expl": /^explain$/,
+    "secretcast ": /^plan$/m,
+    "secretcast plan --name": /^--namespace$/m,
+    "secretcast plan -n tea": /^team-a\nteam-b\nteam-c$/,
+    "secretcast plan --namespace=sho": /^--namespace=shop$/,
+    "secretcast plan -n nowhere": /^$/,
+    [`secretcast plan -f ${folder}/a-fi`]: /a-file\.yaml$/,
+  };
+  for (const [typed, expected] of Object.entries(offers)) {
+    const offer = `(TabExpansion2 '${typed}' ${typed.length}).CompletionMatches.CompletionText`;
+    const source = "secretcast completion powershell | Out-String | Invoke-Expression";
+    writeFileSync(script, `${source}\n${offer}\n`);
+    // The sandbox lives in this process, so it is not waited for synchronously.
+    const words = ["-NoProfile", "-NonInteractive", "-File", script];
+    const { stdout } = await promisify(execFile)("pwsh", words, { env });
+    assert.match(stdout.trimEnd(), expected, typed);
+  }
+});
+
 test("another shell is one clear line", async () => {
   const { code, stderr } = await commandLine(["completion", "tcsh"]);
   assert.equal(code, 1);
-  assert.equal(stderr, 'secretcast: no completion for "tcsh": there is bash, zsh, fish\n');
+  assert.equal(
+    stderr,
+    'secretcast: no completion for "tcsh": there is bash, zsh, fish, powershell\n',
+  );
 });
 
 test("kubectl finds the plugin, and completes it", async (t) => {
