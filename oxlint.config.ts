@@ -53,7 +53,6 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   "kube/store": { from: KUBE("time", "rest"), packages: [] },
   "kube/cache": { from: KUBE("json", "time", "rest", "parsing", "store"), packages: NODE },
   "kube/workqueue": { from: KUBE("time"), packages: [] },
-  "kube/flowcontrol": { from: KUBE("time"), packages: [] },
   "kube/leaderelection": { from: KUBE("time", "rest"), packages: ["fast-deep-equal", ...NODE] },
   "kube/events": { from: KUBE("lru", "time", "rest"), packages: NODE },
   "kube/portforward": {
@@ -89,23 +88,27 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     packages: [],
   },
   "controller/state": {
-    from: [...RULES("annotations", "model", "desired"), "kube/lru", "kube/round-robin", "text"],
+    from: [
+      ...RULES("annotations", "model", "desired", "flowcontrol/round-robin"),
+      "kube/lru",
+      "text",
+    ],
     packages: [],
   },
   "controller/plan": {
     from: [
       ...RULES("annotations", "model", "desired", "state", "settings/units"),
-      "kube/json-patch",
-      "kube/round-robin",
+      "controller/flowcontrol/round-robin",
       "text",
     ],
     packages: [],
   },
   "controller/settings": { from: [...RULES("annotations", "model"), "text"], packages: NODE },
+  "controller/flowcontrol": { from: KUBE("time"), packages: [] },
   "controller/writes": {
     from: [
-      ...RULES("annotations", "model", "desired", "observed", "state", "plan"),
-      ...KUBE("rest", "flowcontrol"),
+      ...RULES("annotations", "model", "desired", "observed", "state", "flowcontrol"),
+      ...KUBE("json-patch", "rest"),
       "text",
     ],
     packages: NODE,
@@ -120,9 +123,17 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   "controller/sync": {
     from: [
-      ...RULES("writes", "report", "annotations", "model", "observed", "state", "plan"),
+      ...RULES(
+        "writes",
+        "report",
+        "annotations",
+        "model",
+        "observed",
+        "state",
+        "plan",
+        "flowcontrol",
+      ),
       ...KUBE("time", "rest", "store", "cache", "workqueue", "leaderelection", "events"),
-      "kube/flowcontrol",
       "text",
     ],
     packages: NODE,
@@ -305,10 +316,19 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     ],
     packages: NODE,
   },
+  "cli/sandbox": {
+    from: [
+      "sandbox",
+      "run",
+      ...RULES("settings", "sync", "writes", "report", "model"),
+      ...KUBE("json", "time", "rest", "kubeconfig"),
+      "text",
+    ],
+    packages: [...NODE, "js-yaml"],
+  },
   cli: {
     from: [
       "run",
-      "sandbox/demo",
       "migrate/command",
       "inspect/kubectl",
       ...[
@@ -320,6 +340,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
         "rotation",
         "inventory",
         "completion",
+        "sandbox",
       ].map((command) => `cli/${command}`),
       "controller/settings",
     ],
@@ -355,7 +376,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     from: [
       "migrate/oldtools",
       "migrate/oldtools/patterns",
-      ...RULES("annotations", "model", "desired", "observed", "plan"),
+      ...RULES("annotations", "model", "desired", "observed", "writes/object-requests"),
       "kube/json-patch",
       "text",
     ],
@@ -406,16 +427,6 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     packages: NODE,
   },
   "sandbox/library": { from: ["sandbox", "sandbox/storage"], packages: [...NODE, "js-yaml"] },
-  "sandbox/demo": {
-    from: [
-      "sandbox",
-      "run",
-      ...RULES("settings", "sync", "writes", "report", "model"),
-      ...KUBE("json", "time", "rest", "kubeconfig"),
-      "text",
-    ],
-    packages: [...NODE, "js-yaml"],
-  },
 
   // main.ts
   "": { from: ["cli", "run", "kube/rest", "kube/library/termination"], packages: NODE },

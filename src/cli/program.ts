@@ -184,10 +184,7 @@ function parserOf(program: Program): Argv {
           if (Object.hasOwn(flags, name))
             throw new UsageError(`--${name} means nothing in the sandbox: ${why}; leave it out`);
         throw new Chosen(async () =>
-          (await import("../sandbox/demo/sandbox.ts")).sandbox(
-            { once, port, empty, flags },
-            program,
-          ),
+          (await import("./sandbox/sandbox.ts")).sandbox({ once, port, empty, flags }, program),
         );
       },
     )

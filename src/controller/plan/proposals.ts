@@ -1,6 +1,6 @@
 // What one plan proposes to write or to ask, of all kinds together: how much it holds, so that its memory
 // is bounded however much is due, and in which order.
-import { roundRobin } from "../../kube/round-robin.ts";
+import { roundRobin } from "../flowcontrol/round-robin.ts";
 import { because } from "../model/reasons.ts";
 import { LIVE_READ_BATCHES } from "../state/live-reads.ts";
 import type { SharedState } from "../state/planner-state.ts";

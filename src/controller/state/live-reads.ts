@@ -3,7 +3,7 @@
 // while the cache shows the same version or a newer one. The planner judges the newer version itself, so that no
 // user keeps a copy by changing an object all the time. One result serves all places that follow from the
 // object. Results that no sync uses are forgotten. `now` is ms of a monotonic clock, `random` uniform in [0, 1).
-import { roundRobin } from "../../kube/round-robin.ts";
+import { roundRobin } from "../flowcontrol/round-robin.ts";
 import { refText } from "../../text/names.ts";
 import { readBackoffMs } from "./backoff.ts";
 import type { LiveRead } from "../model/actions.ts";

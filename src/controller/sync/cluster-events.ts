@@ -4,7 +4,7 @@ import type { CachedObject, ClusterState, ListState, Namespace } from "../model/
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { changedEntries } from "../observed/list-state.ts";
 import type { ActionWrite } from "../writes/action-write.ts";
-import type { WritePool } from "../../kube/flowcontrol/write-pool.ts";
+import type { WritePool } from "../flowcontrol/write-pool.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import { refText } from "../../text/names.ts";
 import type { SyncHooks } from "../report/sync-log.ts";

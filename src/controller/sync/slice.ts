@@ -1,6 +1,6 @@
 // How long a sync waits for its writes before a newer plan replaces them. Pure: times are milliseconds of a
 // monotonic clock.
-import type { WritePool } from "../../kube/flowcontrol/write-pool.ts";
+import type { WritePool } from "../flowcontrol/write-pool.ts";
 
 // The least work before a newer plan replaces this one, so that a stream of events cannot starve the writes.
 // If writes are slow, the time limit applies.

@@ -15,7 +15,7 @@ import type { Plan } from "../model/verdicts.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
 import { finishInTurns } from "../../kube/time/turns.ts";
 import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outcome.ts";
-import { WritePool, type WriteEnd } from "../../kube/flowcontrol/write-pool.ts";
+import { WritePool, type WriteEnd } from "../flowcontrol/write-pool.ts";
 import type { SyncHooks } from "../report/sync-log.ts";
 import {
   type ActionWrite,

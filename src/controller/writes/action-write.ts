@@ -1,8 +1,8 @@
 // Turns an action of the plan into a write of the pool. It adds the newest content when the write starts, and asks
 // before each request whether its decision still holds. Promise: a write has the rule and value of one moment.
-import type { PooledWrite } from "../../kube/flowcontrol/pooled-write.ts";
+import type { PooledWrite } from "../flowcontrol/pooled-write.ts";
 import type { WrittenCaches } from "./outcome.ts";
-import { bytesOf } from "../plan/requests.ts";
+import { bytesOf } from "./object-requests.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
 import { copiesTo, hasSameRule, letsPull } from "../desired/same-decision.ts";

@@ -18,7 +18,7 @@ import {
   fillRequest,
   type FillAction,
   type ObjectRequest,
-} from "../plan/requests.ts";
+} from "./object-requests.ts";
 import type { LookupResult, Outcome } from "./outcome.ts";
 import { LiveReader } from "./live-reader.ts";
 import { rehearse, type ReplaceAction } from "./rehearse.ts";

@@ -4,7 +4,7 @@ import { ApiError } from "../../kube/rest/api-error.ts";
 import type { QuotaFigure } from "../../kube/rest/known-message.ts";
 import type { Action } from "../model/actions.ts";
 import { KINDS } from "../model/kinds.ts";
-import type { ObjectRequest } from "../plan/requests.ts";
+import type { ObjectRequest } from "./object-requests.ts";
 import type { Outcome } from "./outcome.ts";
 import { failed, type WriteControl, type WriteRequests } from "./write-requests.ts";
 

@@ -9,7 +9,7 @@ import { refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
 import { KINDS } from "../model/kinds.ts";
 import { stringOf } from "../model/unstructured.ts";
-import type { ObjectRequest } from "../plan/requests.ts";
+import type { ObjectRequest } from "./object-requests.ts";
 import type { Outcome } from "./outcome.ts";
 
 export type RequestDeps = {

@@ -22,7 +22,7 @@ import {
   type Operation,
   type Texts,
 } from "../../kube/json-patch.ts";
-import { copyOperations } from "../../controller/plan/requests.ts";
+import { copyOperations } from "../../controller/writes/object-requests.ts";
 
 export type MoveRequest = {
   /** For people: "annotate Secret a/b". */

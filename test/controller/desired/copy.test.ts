@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { bytesOf, copyRequests } from "../../../src/controller/plan/requests.ts";
+import { bytesOf, copyRequests } from "../../../src/controller/writes/object-requests.ts";
 import type { Given, RawSecret, Texts } from "../../support/planner/raw-cluster.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 

@@ -25,7 +25,7 @@ import {
   endRequests,
   fillRequest,
   type ObjectRequest,
-} from "../../../src/controller/plan/requests.ts";
+} from "../../../src/controller/writes/object-requests.ts";
 import type { ReadContext } from "../../../src/controller/observed/read-context.ts";
 import { readRecord } from "../../../src/controller/observed/read-copy.ts";
 import { readObject } from "../../../src/controller/observed/read-object.ts";

@@ -1,7 +1,7 @@
 // Secrets and Namespaces as plain objects of the API, builders for what users write, and just enough
 // of an API server to carry out the planner's requests: POST, merge PATCH and DELETE with
 // preconditions, immutable types and data. It throws where the real server would refuse.
-import type { ObjectRequest } from "../../../src/controller/plan/requests.ts";
+import type { ObjectRequest } from "../../../src/controller/writes/object-requests.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
 import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
 import { mergePatch } from "./merge-patch.ts";

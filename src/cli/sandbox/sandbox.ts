@@ -14,7 +14,7 @@ import { createClient } from "../../kube/rest/client.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { loadKubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../controller/report/log.ts";
-import { startSandbox } from "../server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { isAllCurrent } from "../../controller/sync/sync-result.ts";
 import { checkExample, installController, loadExample, tableOf } from "./example.ts";
 import type { Program } from "../../run/program-context.ts";

@@ -1,7 +1,7 @@
 // Against servers that refuse in their own ways, over minutes of simulated time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WritePace } from "../../../src/kube/flowcontrol/write-pace.ts";
+import { WritePace } from "../../../src/controller/flowcontrol/write-pace.ts";
 import { TokenBucket } from "../../../src/kube/time/token-bucket.ts";
 import { seeded } from "../../support/time/random.ts";
 

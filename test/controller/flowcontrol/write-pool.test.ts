@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PooledWrite, WriteEnd } from "../../../src/kube/flowcontrol/pooled-write.ts";
-import { WritePool } from "../../../src/kube/flowcontrol/write-pool.ts";
+import type { PooledWrite, WriteEnd } from "../../../src/controller/flowcontrol/pooled-write.ts";
+import { WritePool } from "../../../src/controller/flowcontrol/write-pool.ts";
 import { FakeClock, settle } from "../../support/time/fake-clock.ts";
 
 type Job = PooledWrite;
