@@ -55,7 +55,7 @@ for (const [what, lose] of [
   ["stdout is a closed pipe", "destroy"],
   ["nobody reads stdout", "pause"],
 ] as const)
-  test(`where ${what} a controller continues, counts lost lines and ends on SIGTERM (E5)`, async (t) => {
+  test(`where ${what} a controller continues, counts lost lines and ends on SIGTERM`, async (t) => {
     const scene = await openScene(t);
     const flags = { "http-address": "127.0.0.1:0", "log-level": "debug" };
     const { child, ended, stdout } = program(t, scene, { flags });
@@ -108,7 +108,7 @@ test("CL-21 CL-24 probes are served first; a lease that another takes ends the p
   assert.match(stdout(), said);
 });
 
-test("the first line of the log has the version and every setting that decides on copies (E18)", async (t) => {
+test("the first line of the log has the version and every setting that decides on copies", async (t) => {
   const { scene } = await unanswered(t);
   const flags = { "source-list": "mine", "fanout-limit": "1Mi", "delete-hold": "7m" };
   const { child, ended, stdout } = program(t, scene, { flags });

@@ -228,7 +228,7 @@ function built(t: TestContext, components: readonly string[]): readonly Kubernet
   return plain(loadAllYaml(stdout));
 }
 
-test("the roles for people are bound to nobody, and on-call reads no Secret (E6)", () => {
+test("the roles for people are bound to nobody, and on-call reads no Secret", () => {
   const roles = yamlFiles("components/reader-roles/")
     .filter((file) => file !== "kustomization.yaml")
     .flatMap((file) => objects(`components/reader-roles/${file}`));
@@ -271,7 +271,7 @@ const rightsOf = (all: readonly KubernetesObject[]): readonly string[] =>
     .toSorted();
 
 test(
-  "the order of components changes no right and no flag (E11)",
+  "the order of components changes no right and no flag",
   { skip: !kubectl && "no kubectl" },
   (t) => {
     const sorted = (objects: readonly KubernetesObject[]) =>
@@ -288,7 +288,7 @@ test(
 );
 
 test(
-  "with listed namespaces no component grants a right in all namespaces (E11)",
+  "with listed namespaces no component grants a right in all namespaces",
   { skip: !kubectl && "no kubectl" },
   (t) => {
     const alone = rightsOf(built(t, ["listed-namespaces"]));
@@ -394,7 +394,7 @@ test("the guards call well-formed what the controller does", () => {
 // A user can write 80,000 annotations, and a loop costs the API server about 50 µs for each. The API server
 // evaluates every match condition, so that one of them does not bound another one.
 for (const name of ["guardrail", "tenant-guard", "early-check", "pull-secrets"])
-  test(`each loop of ${name} over what users write has a bound in front of it (B14)`, () => {
+  test(`each loop of ${name} over what users write has a bound in front of it`, () => {
     const { spec } = plain(
       loadYaml<V1ValidatingAdmissionPolicy>(read(`components/${name}/policy.yaml`)),
     );

@@ -42,7 +42,7 @@ async function readerOf(t: TestContext, may: RegExp): Promise<SandboxCluster> {
 const TENANT = /^\/api\/v1\/namespaces\/team-a(\/secrets.*)?$/;
 const VIEW = /^\/api\/v1\/(namespaces|namespaces\/[^/]+|namespaces\/[^/]+\/configmaps.*)$/;
 
-test("a copy whose source the reader may not read is unknown, never frozen (E6)", async (t) => {
+test("a copy whose source the reader may not read is unknown, never frozen", async (t) => {
   const { run } = await readerOf(t, TENANT);
   const said = await run(["explain", "registry", "-n", "team-a"]);
   assert.match(
@@ -57,7 +57,7 @@ test("a copy whose source the reader may not read is unknown, never frozen (E6)"
   assert.equal(json.items[0].verdict, "unknown");
 });
 
-test("a copy of an entry is unknown to a reader without the source list (E6)", async (t) => {
+test("a copy of an entry is unknown to a reader without the source list", async (t) => {
   const { run } = await readerOf(t, TENANT);
   const said = await run(["explain", "tls", "-n", "team-a"]);
   assert.match(
@@ -67,7 +67,7 @@ test("a copy of an entry is unknown to a reader without the source list (E6)", a
   assert.equal(said.code, 1);
 });
 
-test("a source that the reader may not read is unknown, and not absent (E6)", async (t) => {
+test("a source that the reader may not read is unknown, and not absent", async (t) => {
   const { run } = await readerOf(t, VIEW);
   const said = await run(["explain", "registry", "-n", "secretcast"]);
   assert.match(
@@ -80,7 +80,7 @@ test("a source that the reader may not read is unknown, and not absent (E6)", as
   assert.equal(JSON.parse(there.stdout).object.is, "unknown");
 });
 
-test("a namespace that the reader may not read is not said to be absent (E6)", async (t) => {
+test("a namespace that the reader may not read is not said to be absent", async (t) => {
   const { run } = await readerOf(t, /^\/api\/v1\/(secrets|namespaces\/(secretcast|team-a).*)$/);
   const said = await run(["explain", "registry", "-n", "secretcast", "--in", "team-b"]);
   assert.match(
@@ -91,7 +91,7 @@ test("a namespace that the reader may not read is not said to be absent (E6)", a
   assert.equal(said.code, 1);
 });
 
-test("status and plan show what may not be read as unknown, and exit with 1 (E6)", async (t) => {
+test("status and plan show what may not be read as unknown, and exit with 1", async (t) => {
   const { run } = await readerOf(t, TENANT);
   const status = await run(["status", "-n", "team-a"]);
   assert.match(status.stdout, /^secretcast +registry +unknown +0 +0 +0 +0$/m);
@@ -110,7 +110,7 @@ test("status and plan show what may not be read as unknown, and exit with 1 (E6)
   assert.equal(plan.code, 1);
 });
 
-test("a Deployment that the reader may not list is said to be their missing right (E6)", async (t) => {
+test("a Deployment that the reader may not list is said to be their missing right", async (t) => {
   const { run } = await readerOf(t, TENANT);
   const { stderr } = await run(["status", "-n", "team-a"]);
   assert.match(stderr, /you may not list Deployments: the flags of the controller are not known/);

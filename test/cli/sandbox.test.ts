@@ -50,7 +50,7 @@ test("the demo refuses a wrong value as run does, and starts nothing", async () 
   assert.match(glob.stderr, /^secretcast: --source-namespaces: "Team_A" is wrong[^\n]*\n$/);
 });
 
-test("an empty sandbox serves the API alone until a signal, for tests of other programs (D1)", async () => {
+test("an empty sandbox serves the API alone until a signal, for tests of other programs", async () => {
   const stop = new AbortController();
   let stdout = "";
   const program = {
@@ -151,7 +151,7 @@ for (const [flags, home] of [
     assert.match(shell(explain), /^no +its annotations are valid +invalid secretcast\.io\/too: /m);
   });
 
-test("status, plan and check beside a demo take its settings, and the demo prints its flags in the commands (E14)", async (t) => {
+test("status, plan and check beside a demo take its settings, and the demo prints its flags in the commands", async (t) => {
   const flags = ["--config-maps", "--exclude-namespaces=team-b"];
   const { env, asked } = await startDemo(t, flags);
   const run = (line: string) => spawnSync("bash", ["-c", line], { env, encoding: "utf8" });

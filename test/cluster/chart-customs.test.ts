@@ -408,7 +408,7 @@ test("a value that is taken away is as if it were empty, or its absence is said"
   }
 });
 
-test("names that YAML takes for numbers or switches stay names (C22)", options, () => {
+test("names that YAML takes for numbers or switches stay names", options, () => {
   const names = { namespaceOverride: "31", fullnameOverride: "1000", nameOverride: "1e3" };
   const all = objects({ ...names, serviceAccount: { name: "31" } }, ...EVERY_GUARD, ...MONITORS);
   const wrong = all.filter(({ metadata }) =>

@@ -89,7 +89,7 @@ const CASES = new Map<string, typeof TOGETHER>([
 
 for (const [what, components] of CASES)
   test(
-    `chart and kustomize are the same objects: ${what} (F6)`,
+    `chart and kustomize are the same objects: ${what}`,
     { skip: helmMissing() ?? false },
     (t) => {
       const chart = rendered(components.map(({ setting }) => setting));
@@ -102,7 +102,7 @@ for (const [what, components] of CASES)
         assert.match(
           JSON.stringify(metadata),
           /"app\.kubernetes\.io\/name":"secretcast"/,
-          `${kind} ${metadata.name} has the common label (F3)`,
+          `${kind} ${metadata.name} has the common label`,
         );
     },
   );

@@ -182,7 +182,7 @@ test(
 );
 
 test(
-  "the notes of an upgrade name the entries that it takes out of the source list (A2)",
+  "the notes of an upgrade name the entries that it takes out of the source list",
   { skip: helmMissing() ?? false },
   () => {
     const chart = `${ROOT}manifests/chart`;
@@ -227,7 +227,7 @@ test(
 );
 
 test(
-  "an upgrade without the values fails before it gives the controller more rights (F1)",
+  "an upgrade without the values fails before it gives the controller more rights",
   { skip: helmMissing() ?? false },
   () => {
     const chart = `${ROOT}manifests/chart`;
@@ -254,7 +254,7 @@ test(
 );
 
 test(
-  "the notes of an upgrade say first which names and guards it takes away (F1)",
+  "the notes of an upgrade say first which names and guards it takes away",
   { skip: helmMissing() ?? false },
   () => {
     const upgrade = (...words: readonly string[]): string => {

@@ -146,7 +146,7 @@ test("where --source-namespaces has globs, nothing is said of where a source sta
   ]);
 });
 
-test("under --only-names an annotation on another name is answered with what to add (A1)", async (t) => {
+test("under --only-names an annotation on another name is answered with what to add", async (t) => {
   const name = "early-check-of-names";
   const long = ["a", "b", "c", "d"].map((letter) => letter.repeat(130));
   const many = Array.from({ length: 50 }, (_, at) => `n${at}`);
@@ -261,7 +261,7 @@ for (const [at, [globs, silent]] of (
     [["defaul", "efault"], false],
   ] as const
 ).entries())
-  test(`with ${globs.join()} as source namespaces of others, nothing is refused there: ${silent} (E1)`, async (t) => {
+  test(`with ${globs.join()} as source namespaces of others, nothing is refused there: ${silent}`, async (t) => {
     const name = `early-check-of-others-${at}`;
     const options = { name, sourceNamespaces: [SOURCE], action: "Deny" } as const;
     const given = { ...options, otherSourceNamespaces: globs, namespaces: [OTHER] };

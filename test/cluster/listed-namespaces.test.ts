@@ -137,7 +137,7 @@ test("a namespace whose rights were taken away freezes, also over a restart, and
   assert.equal(await second.stop(), 0);
 });
 
-test("check finds every right of an installation in listed namespaces, by the flags of its Deployment, and yours apart (E3)", async () => {
+test("check finds every right of an installation in listed namespaces, by the flags of its Deployment, and yours apart", async () => {
   const admin = ["--kubeconfig", cluster.kubeconfig];
   kubectl("delete", "-n", "team-b", "-k", RIGHTS);
   await placeLiveLease(cluster);

@@ -17,7 +17,7 @@ for (const path of [
   "tenant-guard/policy",
   "early-check/policy",
 ])
-  test(`the ${path} has no type-check warning, for Secrets and ConfigMaps (D11)`, async (t) => {
+  test(`the ${path} has no type-check warning, for Secrets and ConfigMaps`, async (t) => {
     const file = `${FOLDER}/${path}.yaml`;
     // Without its binding it judges no request.
     kubectl("apply", "-f", file);

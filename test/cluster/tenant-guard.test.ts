@@ -139,7 +139,7 @@ test("a copy stays guarded however many others write to it", async (t) => {
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
 });
 
-test("a tenant cannot direct the garbage collector at a copy by an owner reference (B10)", async (t) => {
+test("a tenant cannot direct the garbage collector at a copy by an owner reference", async (t) => {
   const { scene, a } = await guarded(t);
   const { api, source } = scene;
   const belongs = `${a}/s is a copy of ${source}/s and belongs to secretcast: do not add an owner reference to it`;
@@ -164,7 +164,7 @@ test("a tenant cannot direct the garbage collector at a copy by an owner referen
   assert.equal(as(TENANT, a, ...setOwners(TENANT, [])).code, 0);
 });
 
-test("no number of annotations makes the API server slow or the guard blind (B14)", async (t) => {
+test("no number of annotations makes the API server slow or the guard blind", async (t) => {
   const { a } = await guarded(t);
   const folder = mkdtempSync(join(tmpdir(), "secretcast-patch-"));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -73,7 +73,7 @@ test("a mended typo is told as recovered, and what asks outside the source names
 });
 
 secretsOnly(
-  "the owner of a forged pulling Secret learns nothing of the source list or of other Secrets (B9)",
+  "the owner of a forged pulling Secret learns nothing of the source list or of other Secrets",
   async (t) => {
     const listing = await openListing(t);
     const { scene } = listing;

@@ -26,7 +26,7 @@ async function publish(scene: Scene): Promise<void> {
   await first.stop();
 }
 
-test("removals of a source that no longer exists have an Event on the controller's Lease (A6)", async (t) => {
+test("removals of a source that no longer exists have an Event on the controller's Lease", async (t) => {
   const scene = await openScene(t);
   await publish(scene);
   await scene.api.deleteSecret(scene.source, "registry");
@@ -44,7 +44,7 @@ test("removals of a source that no longer exists have an Event on the controller
   await scene.finish({ "delete-hold": "10m" });
 });
 
-test("explain says what was removed with a source that no longer exists, and why (E2)", async (t) => {
+test("explain says what was removed with a source that no longer exists, and why", async (t) => {
   const scene = await openScene(t);
   await publish(scene);
   await scene.api.deleteSecret(scene.source, "registry");

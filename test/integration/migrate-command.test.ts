@@ -120,7 +120,7 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
   );
 });
 
-test("a CronJob of the old tool counts as running until it is suspended (C3)", async (t) => {
+test("a CronJob of the old tool counts as running until it is suspended", async (t) => {
   const { stage, proxy, migrate } = await openMigrateStage(t, "reflector");
   const before = await stage.versions();
   const containers = [{ name: "reflector", image: "docker.io/emberstack/kubernetes-reflector:9" }];

@@ -132,7 +132,7 @@ for (const [what, check] of [
   ["the source names the places again", kept],
   ["the copies are deleted at once, and not created again", removed],
 ] as const)
-  waysOut(`after a typing error in to: ${what} (A4)`, {
+  waysOut(`after a typing error in to: ${what}`, {
     prepare: REGISTRY,
     change: TYPO,
     explain: ["registry", "-n", "secretcast"],
@@ -161,21 +161,21 @@ ${registry({ "to-selector": "ci=on" })}`,
   check: kept,
 });
 
-waysOut("a source whose to was taken off has it again (A4)", {
+waysOut("a source whose to was taken off has it again", {
   prepare: REGISTRY,
   change: "kubectl annotate secret registry -n secretcast secretcast.io/to-",
   explain: ["registry", "-n", "secretcast"],
   check: kept,
 });
 
-waysOut("copies that got another name keep theirs (A4)", {
+waysOut("copies that got another name keep theirs", {
   prepare: REGISTRY,
   change: "kubectl annotate secret registry -n secretcast secretcast.io/name=other-name",
   explain: ["registry", "-n", "secretcast"],
   check: kept,
 });
 
-waysOut("a lost source is created again from a copy, with its type, and without marks (A3)", {
+waysOut("a lost source is created again from a copy, with its type, and without marks", {
   prepare: REGISTRY,
   change: "kubectl delete secret registry -n secretcast",
   explain: ["registry", "-n", "secretcast"],
@@ -193,14 +193,14 @@ waysOut("a lost source is created again from a copy, with its type, and without 
   },
 });
 
-waysOut("copies of a lost source are deleted at once, as typed (A3)", {
+waysOut("copies of a lost source are deleted at once, as typed", {
   prepare: REGISTRY,
   change: "kubectl delete secret registry -n secretcast",
   explain: ["registry", "-n", "secretcast"],
   check: removed,
 });
 
-waysOut("a source is lost with its namespace, and both are created again (A5)", {
+waysOut("a source is lost with its namespace, and both are created again", {
   values: "flags: {source-namespaces: platform}",
   prepare: registry({ to: TEAMS.join() }, "platform"),
   change: "kubectl delete namespace platform --wait",
@@ -224,28 +224,28 @@ END
 `;
 const LISTED = registry({}, "platform");
 
-waysOut("an entry that is missing is put back into the source list (A2)", {
+waysOut("an entry that is missing is put back into the source list", {
   prepare: `${LISTED}${LIST(TEAMS.join())}`,
   change: `kubectl patch configmap secretcast-sources -n secretcast --type json -p '[{"op": "remove", "path": "/data/wildcard"}]'`,
   explain: ["registry", "-n", "platform"],
   check: kept,
 });
 
-waysOut("an entry that no longer names the places names them again (A2)", {
+waysOut("an entry that no longer names the places names them again", {
   prepare: `${LISTED}${LIST(TEAMS.join())}`,
   change: LIST("taem-*"),
   explain: ["registry", "-n", "platform"],
   check: kept,
 });
 
-waysOut("what an entry copied is lost: the source comes back, and the entry makes it one (A2)", {
+waysOut("what an entry copied is lost: the source comes back, and the entry makes it one", {
   prepare: `${LISTED}${LIST(TEAMS.join())}`,
   change: "kubectl delete secret registry -n platform",
   explain: ["registry", "-n", "platform"],
   check: kept,
 });
 
-waysOut("with on-delete: keep, the copies are left to their namespaces at once (A6)", {
+waysOut("with on-delete: keep, the copies are left to their namespaces at once", {
   prepare: registry({ to: TEAMS.join(), "on-delete": "keep" }),
   change: TYPO,
   explain: ["registry", "-n", "secretcast"],

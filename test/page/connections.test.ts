@@ -28,7 +28,7 @@ function admitted(connections: OpenConnections, ...addresses: readonly string[])
 
 const openOf = (connections: readonly FakeConnection[]) => connections.map(({ open }) => open);
 
-test("a new connection closes the oldest one of the address that has the most (B3)", () => {
+test("a new connection closes the oldest one of the address that has the most", () => {
   const connections = new OpenConnections(4);
   const first = admitted(connections, "node", "pod", "pod", "pod");
   assert.deepEqual(openOf(first), [true, true, true, true]);
@@ -37,7 +37,7 @@ test("a new connection closes the oldest one of the address that has the most (B
   assert.deepEqual(openOf(next), [true, true]);
 });
 
-test("one address cannot close the connections of another one, however many it opens (B3)", () => {
+test("one address cannot close the connections of another one, however many it opens", () => {
   const connections = new OpenConnections(4);
   const [probe] = admitted(connections, "node");
   const flood = admitted(connections, ...Array.from({ length: 1000 }, () => "pod"));
@@ -46,12 +46,12 @@ test("one address cannot close the connections of another one, however many it o
   assert.equal(flood.at(-1)?.open, true);
 });
 
-test("with one connection for each address, the oldest one closes (B3)", () => {
+test("with one connection for each address, the oldest one closes", () => {
   const connections = new OpenConnections(2);
   assert.deepEqual(openOf(admitted(connections, "a", "b", "c")), [false, true, true]);
 });
 
-test("a connection that its client closes counts no longer (B3)", () => {
+test("a connection that its client closes counts no longer", () => {
   const connections = new OpenConnections(2);
   const [first, second] = admitted(connections, "a", "a");
   first?.destroy();
@@ -59,7 +59,7 @@ test("a connection that its client closes counts no longer (B3)", () => {
   assert.ok(second?.open);
 });
 
-test("closing the server closes every connection (B3)", () => {
+test("closing the server closes every connection", () => {
   const connections = new OpenConnections(8);
   const all = admitted(connections, "a", "b", "a");
   connections.closeAll();

@@ -65,7 +65,7 @@ const answersOf = ({ received }: Attacker) => received().split("HTTP/1.1 ").leng
 const settled = (attackers: readonly Attacker[]) =>
   eventually("every connection of the attacker is closed", () => openOf(attackers) === 0);
 
-test("600 connections with four requests each get one rendering and at most one answer each (B3)", async (t) => {
+test("600 connections with four requests each get one rendering and at most one answer each", async (t) => {
   const { probe, attack, renderings } = await stage(t);
   const attackers = attack(600, METRICS.repeat(4));
   assert.equal(await probe("127.0.0.1"), "200");
@@ -76,7 +76,7 @@ test("600 connections with four requests each get one rendering and at most one 
 });
 
 for (const requests of [200, 20_000])
-  test(`100 connections with ${requests} requests at once get one answer each (B3)`, async (t) => {
+  test(`100 connections with ${requests} requests at once get one answer each`, async (t) => {
     const { probe, attack, renderings } = await stage(t);
     const attackers = attack(100, METRICS.repeat(requests));
     assert.equal(await probe("127.0.0.1"), "200");
@@ -89,7 +89,7 @@ for (const [what, text] of [
   ["idle connections", ""],
   ["slow senders", "GET /healthz HTT"],
 ] as const)
-  test(`${what} hold ${MOST} connections at most, and probes are answered meanwhile (B3)`, async (t) => {
+  test(`${what} hold ${MOST} connections at most, and probes are answered meanwhile`, async (t) => {
     const { clock, probe, attack } = await stage(t);
     const attackers = attack(600, text);
     await eventually("the attacker holds all that it can", () => openOf(attackers) <= MOST);
@@ -103,7 +103,7 @@ for (const [what, text] of [
     assert.equal(clock.timers, 0);
   });
 
-test("a head that never ends is refused at 8 KiB (B3)", async (t) => {
+test("a head that never ends is refused at 8 KiB", async (t) => {
   const { probe, attack } = await stage(t);
   const attackers = attack(50, `GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(200_000)}`);
   assert.equal(await probe("127.0.0.1"), "200");
@@ -111,7 +111,7 @@ test("a head that never ends is refused at 8 KiB (B3)", async (t) => {
   assert.ok(attackers.every(({ received }) => !received().startsWith("HTTP/1.1 200")));
 });
 
-test("a request in pieces is answered, and what follows it is ignored (B3)", async (t) => {
+test("a request in pieces is answered, and what follows it is ignored", async (t) => {
   const { attack } = await stage(t);
   const [attacker] = attack(1, "");
   assert.ok(attacker);
@@ -130,7 +130,7 @@ test("a request in pieces is answered, and what follows it is ignored (B3)", asy
   );
 });
 
-test("a line feed alone ends no head, so that it cannot hide further requests (B3)", async (t) => {
+test("a line feed alone ends no head, so that it cannot hide further requests", async (t) => {
   const { attack } = await stage(t);
   const [attacker] = attack(1, "GET /healthz HTTP/1.1\nHost: x\n\n".repeat(50));
   assert.ok(attacker);
@@ -139,7 +139,7 @@ test("a line feed alone ends no head, so that it cannot hide further requests (B
   assert.equal(answersOf(attacker), 1);
 });
 
-test("metrics of the next second are new ones, and those that cannot be read are a 500 (B3)", async (t) => {
+test("metrics of the next second are new ones, and those that cannot be read are a 500", async (t) => {
   const { clock, attack, renderings } = await stage(t);
   await settled(attack(1, METRICS));
   await clock.advance(999);
@@ -155,7 +155,7 @@ test("metrics of the next second are new ones, and those that cannot be read are
   assert.equal((await fetch(`http://127.0.0.1:${broken.address.port}/metrics`)).status, 500);
 });
 
-test("a connection without activity closes, so that a client that reads nothing holds no answer (B3)", () => {
+test("a connection without activity closes, so that a client that reads nothing holds no answer", () => {
   const clock = new FakeClock();
   const socket = new Socket();
   const request = new SingleRequest(socket, clock);

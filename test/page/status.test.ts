@@ -266,7 +266,7 @@ test("more than 32 live readers are turned away, and let in when others have lef
   await eventually("there is room", async () => (await open(last.signal)).status === 200);
 });
 
-test("more than 16 answers that are being made are too many, and the next one is made afterwards (B3)", async (t) => {
+test("more than 16 answers that are being made are too many, and the next one is made afterwards", async (t) => {
   const stage = await smallStage(t);
   let finish = (): void => undefined;
   const finished = new Promise<void>((resolve) => (finish = resolve));

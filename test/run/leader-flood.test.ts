@@ -39,7 +39,7 @@ async function attack(
 const peakKib = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 
-test("a Pod that floods the metrics costs a leader neither its Lease nor its memory (B3)", async (t) => {
+test("a Pod that floods the metrics costs a leader neither its Lease nor its memory", async (t) => {
   const scene = await openScene(t);
   const { kubeconfig: _, ...flags } = scene.flags();
   const leader = spawnController(t, kubeConfigFile(t, scene.access), {

@@ -5,7 +5,7 @@ import { CoreV1Api, KubeConfig, makeInformer, type V1Secret } from "@kubernetes/
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { eventually } from "../support/time/eventually.ts";
 
-test("client-node takes the sandbox's kubeconfig: it lists, creates, and its informer sees a change (D1)", async (t) => {
+test("client-node takes the sandbox's kubeconfig: it lists, creates, and its informer sees a change", async (t) => {
   const sandbox = await startSandbox({});
   t.after(() => sandbox.stop());
   const config = new KubeConfig();

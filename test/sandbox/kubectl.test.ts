@@ -49,7 +49,7 @@ describe("kubectl", { skip: missing ?? false }, () => {
   const apply = (manifest: string, ...args: string[]): Promise<string> =>
     kubectl.run(["-n", namespace, "apply", "-f", "-", ...args], { stdin: manifest });
 
-  test("explain describes the fields of a kind, also nested ones (D12)", async () => {
+  test("explain describes the fields of a kind, also nested ones", async () => {
     const secret = await run("explain", "secret");
     assert.match(secret, /^KIND: +Secret$/m);
     assert.match(secret, /^ +immutable\s+<boolean>$/m);

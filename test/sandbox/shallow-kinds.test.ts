@@ -150,7 +150,7 @@ test("a CustomResourceDefinition brings its kind: discovery, pruning, defaults, 
   const served = await send("PATCH", `${ICES}/one/status`, { status: { served: true } });
   assert.deepEqual(field(served.body, "status"), { served: true });
   const described = (await send("GET", "/openapi/v3/apis/example.com/v1alpha1")).body;
-  assert.match(JSON.stringify(described), /"scoops":\{"type":"integer"/, "kubectl explain (D12)");
+  assert.match(JSON.stringify(described), /"scoops":\{"type":"integer"/, "kubectl explain");
   assert.equal((await send("DELETE", `${DEFINITIONS}/ices.example.com`)).code, 200);
   assert.equal((await send("GET", ICES)).code, 404);
   await send("POST", DEFINITIONS, definition);
@@ -184,7 +184,7 @@ test("what is in a namespace goes with it, of every kind", async (t) => {
     assert.deepEqual(field((await send("GET", path)).body, "items"), [], path);
 });
 
-test("every served version, declared columns and categories of a definition are served (D12)", async (t) => {
+test("every served version, declared columns and categories of a definition are served", async (t) => {
   const send = await open(t);
   const [first] = definition.spec.versions;
   const columns = [
@@ -226,7 +226,7 @@ test("every served version, declared columns and categories of a definition are 
   assert.ok(JSON.stringify(pods.body).includes('"categories":["all"]'));
 });
 
-test("a custom resource is scaled where its definition declares it, and nowhere else (D12)", async (t) => {
+test("a custom resource is scaled where its definition declares it, and nowhere else", async (t) => {
   const send = await open(t);
   const [first] = definition.spec.versions;
   const scale = { specReplicasPath: ".spec.scoops", statusReplicasPath: ".status.made" };

@@ -4,7 +4,7 @@ import { reasonShape, sharedReason } from "../../src/text/shared-reason.ts";
 
 const quota = (name: string): string => `quota ${name} would be exceeded`;
 
-test("one reason is itself, and several name what differs between them (E8)", () => {
+test("one reason is itself, and several name what differs between them", () => {
   assert.equal(sharedReason([]), "");
   assert.equal(sharedReason([quota("a"), quota("a")]), quota("a"));
   assert.equal(sharedReason([quota("b"), quota("a")]), quota("a, b"));
@@ -16,7 +16,7 @@ test("one reason is itself, and several name what differs between them (E8)", ()
   assert.equal(sharedReason(["x y", "z"]), "x y, z");
 });
 
-test("a reason's shape has no name that a tenant chose, and two kinds of reasons stay apart (E8)", () => {
+test("a reason's shape has no name that a tenant chose, and two kinds of reasons stay apart", () => {
   assert.equal(reasonShape(quota("a")), reasonShape(quota("b")));
   assert.notEqual(reasonShape(quota("a")), reasonShape("quota a is not counted yet"));
   assert.equal(reasonShape("webhook a refused it"), "webhook a refused it");

@@ -104,7 +104,7 @@ test("who is not known to the server is told so, and nothing is guessed", async 
   );
 });
 
-test("a right that is not granted is unknown where the settings are guessed, and no ClusterRole is advised (E3)", async (t) => {
+test("a right that is not granted is unknown where the settings are guessed, and no ClusterRole is advised", async (t) => {
   const no = { kind: "SelfSubjectAccessReview", status: { allowed: false } };
   const { client } = await checkedServer(t, (_, path) => (path === REVIEW ? [201, no] : undefined));
   const findings = await checkRights({ ...asked(client), guessed: true }, rights, signal);

@@ -98,7 +98,7 @@ test("wrong input is one line, and exit code 1", async (t) => {
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-test("with an installed controller the rights are its account's, by its own flags, and yours stand beside them (E3)", async (t) => {
+test("with an installed controller the rights are its account's, by its own flags, and yours stand beside them", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.load([{ kind: "Namespace", metadata: { name: "platform" } }, liveLease("platform")]);
   const args = ["run", "--namespaces=team-a", "--config-maps", "--source-namespaces=platform"];
@@ -128,7 +128,7 @@ test("with an installed controller the rights are its account's, by its own flag
   assert.equal(right.yours, "yes");
 });
 
-test("where the controller's flags cannot be read no ClusterRole is advised, unless the namespaces are given (E3)", async (t) => {
+test("where the controller's flags cannot be read no ClusterRole is advised, unless the namespaces are given", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) => {
     if (path === REVIEWS) return { status: 201, body: { status: { allowed: false } } };

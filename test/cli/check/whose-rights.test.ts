@@ -37,7 +37,7 @@ async function reviewer(t: TestContext, grants: (asked: Asked) => boolean | unde
   return { asked, client, other };
 }
 
-test("an account's rights are asked for as that account, and the user's own apart (E3)", async (t) => {
+test("an account's rights are asked for as that account, and the user's own apart", async (t) => {
   const { asked, client, other } = await reviewer(t, ({ as }) => as === ACCOUNT);
   const account = rightsOfAccount(client, other, { user: ACCOUNT, groups: [] });
   assert.equal(await account(RIGHT, signal), true);
@@ -51,7 +51,7 @@ test("an account's rights are asked for as that account, and the user's own apar
   );
 });
 
-test("without the right to impersonate, an account is reviewed with the groups that it has, and impersonation is tried once (E3)", async (t) => {
+test("without the right to impersonate, an account is reviewed with the groups that it has, and impersonation is tried once", async (t) => {
   const { asked, client, other } = await reviewer(t, ({ kind }) =>
     kind === "SubjectAccessReview" ? true : undefined,
   );
@@ -72,7 +72,7 @@ test("without the right to impersonate, an account is reviewed with the groups t
   assert.deepEqual(asked.at(-1)?.spec.groups, ["ops", "system:authenticated"]);
 });
 
-test("where neither is allowed, the answer is the refusal and not the user's own right (E3)", async (t) => {
+test("where neither is allowed, the answer is the refusal and not the user's own right", async (t) => {
   const { client, other } = await reviewer(t, ({ as, kind }) =>
     kind === "SelfSubjectAccessReview" && as === undefined ? true : undefined,
   );

@@ -41,7 +41,7 @@ test("every flag of run, and the values of those that have choices", async () =>
   const forms = ["wide", "json", "yaml", "name", "csv", ":4"];
   assert.deepEqual(await offered(alone, "inventory", "-o", ""), forms);
   assert.deepEqual(await offered(alone, "plan", "--outp"), ["--output", ":4"]);
-  // E20: the tools that `migrate` knows.
+  // The tools that `migrate` knows.
   assert.deepEqual(await offered(alone, "migrate", "--from", "re"), [
     "reflector",
     "replicator",

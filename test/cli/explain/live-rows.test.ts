@@ -67,7 +67,7 @@ test("what is no place, or of another kind, is passed over", () => {
   assert.equal(explained(other)?.verdict, "create");
 });
 
-test("a removal that the controller holds has its time, and what prevents it (A6)", () => {
+test("a removal that the controller holds has its time, and what prevents it", () => {
   const dueMs = Date.UTC(2026, 10, 25, 1, 40, 30);
   const held = explained({
     ...group("held", "no longer wanted; held", "team-a/one"),

@@ -130,7 +130,7 @@ test("what is in the way is told whose place it is in, and a copy whose it is", 
   );
 });
 
-test("a place without a copy says which source wants one there, and why it has none (E20)", async (t) => {
+test("a place without a copy says which source wants one there, and why it has none", async (t) => {
   const { run } = await sandboxCluster(t);
   const refused = await run(["explain", "registry", "-n", "team-c"]);
   assert.match(
@@ -150,7 +150,7 @@ test("a place without a copy says which source wants one there, and why it has n
   assert.equal(elsewhere.code, 1);
 });
 
-test("plan and status name what has no effect: a list that is not read, namespaces, Secrets elsewhere (E21)", async (t) => {
+test("plan and status name what has no effect: a list that is not read, namespaces, Secrets elsewhere", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   const broken = { "secretcast.io/accept": "x" };
   sandbox.load([

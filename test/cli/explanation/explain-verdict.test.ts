@@ -536,7 +536,7 @@ expectPlace("a copy that somebody changes all the time", () => fought(), {}, [
 ]);
 
 expectPlace(
-  "a copy that a client with a name changes all the time (E7)",
+  "a copy that a client with a name changes all the time",
   () => {
     const made = fought();
     made.edit("team-a/one", ({ metadata }) => {
@@ -563,7 +563,7 @@ expectPlace(
 );
 
 expectPlace(
-  "a pulling Secret of another type than its source (D6)",
+  "a pulling Secret of another type than its source",
   () => {
     const made = pulled({ allow: "team-*" });
     made.edit("team-a/mine", (pull) => {

@@ -261,7 +261,7 @@ test("what an API server would not take is one line with file and line", async (
   );
 });
 
-test("annotations in the template of a Certificate are named as not planned, and those of other tools are not (C2)", async () => {
+test("annotations in the template of a Certificate are named as not planned, and those of other tools are not", async () => {
   const certificate = (key: string): string => `---
 apiVersion: cert-manager.io/v1
 kind: Certificate
@@ -279,7 +279,7 @@ spec: {secretTemplate: {annotations: {${key}: "team-*"}}}
   assert.doesNotMatch((await planned("example.com/to")).stderr, /not planned/);
 });
 
-test("a Namespace that files describe twice in the same way is read once, and in two ways it is an error (C14)", async () => {
+test("a Namespace that files describe twice in the same way is read once, and in two ways it is an error", async () => {
   const same = await commandLine(["plan", "-f", "-"], { stdin: `${TEAMS}---\n${TEAMS}` });
   assert.equal(same.code, 0, same.stderr);
   const other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {x: other}}\n";

@@ -113,7 +113,7 @@ test("without election no right on Leases is asked for, and another Lease is ask
   assert.ok(other.includes("update leases.coordination.k8s.io/mine in kube-ops"));
 });
 
-test("with listed namespaces, Events on the Lease and on the source list need a right of their own (A6)", () => {
+test("with listed namespaces, Events on the Lease and on the source list need a right of their own", () => {
   const served = { namespaces: "team-a", "source-namespaces": "shared" };
   const events = (flags: FlagValues): readonly string[] =>
     texts({ ...served, ...flags }).filter((text) => text.startsWith("create events"));

@@ -25,7 +25,7 @@ test("the additions to the list: a tool's key without a slash, and two tools' do
     assert.equal(isNeverCopied(key), false, key);
 });
 
-test("marks by which tools delete or fill what they did not create are never copied (C15, D10)", () => {
+test("marks by which tools delete or fill what they did not create are never copied", () => {
   for (const key of [
     "configsync.gke.io/manager",
     "configmanagement.gke.io/managed",

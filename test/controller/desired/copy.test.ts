@@ -117,7 +117,7 @@ test("the fan-out limit holds the creates of one source, counts what it has, and
   assert.equal(result.states.held, 1);
 });
 
-test("the fan-out limit counts copied labels and annotations, and the keys of data (B8)", () => {
+test("the fan-out limit counts copied labels and annotations, and the keys of data", () => {
   const fanout = (
     annotations: Readonly<Record<string, string>>,
     given: Parameters<Cluster["secret"]>[2] = {},
@@ -139,7 +139,7 @@ test("the fan-out limit counts copied labels and annotations, and the keys of da
   assert.ok(keyed - plain > 2 * 2 * 240_000, `${keyed} and ${plain}`);
 });
 
-test("what a write holds in flight counts escapes, UTF-8 and copied annotations (B8)", () => {
+test("what a write holds in flight counts escapes, UTF-8 and copied annotations", () => {
   const held = (data: string, note = ""): number => {
     const made = new Cluster({}, "ConfigMap").withNamespaces("shared", "team-a");
     made.secret("shared/one", { to: "*", "copy-annotations": "note" }, { data: { key: data } });

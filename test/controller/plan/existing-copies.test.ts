@@ -99,7 +99,7 @@ test("S17 an earlier entry of the order takes the place over, and the loser is t
   assert.equal(verdictAt(made.plan(), "team-a/cred", "other/cred"), "conflict");
 });
 
-test("a plan under another order of the source namespaces says from whom each place is taken over (E5)", () => {
+test("a plan under another order of the source namespaces says from whom each place is taken over", () => {
   const made = cluster();
   made.secret("other/cred", { to: "team-a" });
   made.secret("shared/cred", { to: "team-a" });

@@ -418,7 +418,7 @@ test("an older version's copies get the mark list by one update each, and nothin
   assert.deepEqual(made.settle().actions, []);
 });
 
-test("a second installation with a list of its own freezes the copies of the first one's list (A1)", () => {
+test("a second installation with a list of its own freezes the copies of the first one's list", () => {
   for (const other of [
     {},
     { other: 'secret: vault/other\nto: "*"' },
@@ -436,7 +436,7 @@ test("a second installation with a list of its own freezes the copies of the fir
   }
 });
 
-test("a copy without the mark list counts as this list's only if the list has its key (A1)", () => {
+test("a copy without the mark list counts as this list's only if the list has its key", () => {
   const made = copied();
   withoutList(made);
   made.restart();
@@ -444,7 +444,7 @@ test("a copy without the mark list counts as this list's only if the list has it
   stays(made, /has no such entry: another installation may keep it$/);
 });
 
-test("a list without any entry counts as if it were deleted (A2)", () => {
+test("a list without any entry counts as if it were deleted", () => {
   const made = copied();
   made.list({});
   stays(made, /has no entry at all/);

@@ -46,7 +46,7 @@ test("S18 a copy carried elsewhere with its marks is unmanaged there", () => {
   assert.match(
     reasonAt(plan, "team-b/cred"),
     /marks of a copy that was made for team-a\/cred and was moved or restored here$/,
-    "why it is not treated as a copy is said (E20)",
+    "why it is not treated as a copy is said",
   );
   made.delete("shared/cred");
   made.settle();

@@ -24,7 +24,7 @@ function cluster(otherSourceNamespaces = globs("apps-*")): Cluster {
   return made;
 }
 
-test("copies of another installation's sources are counted apart, and all is current (E1)", () => {
+test("copies of another installation's sources are counted apart, and all is current", () => {
   const made = cluster();
   const before = made.get("team-a/appsec").metadata.resourceVersion;
   const plan = made.settle();
@@ -38,7 +38,7 @@ test("copies of another installation's sources are counted apart, and all is cur
   assert.equal(made.get("team-a/appsec").metadata.resourceVersion, before);
 });
 
-test("without the flag the same copies are frozen, and the annotations ignored (E1)", () => {
+test("without the flag the same copies are frozen, and the annotations ignored", () => {
   const made = cluster(globs("others-*"));
   const plan = made.settle();
   assert.equal(plan.kinds[0]?.others, 0);
@@ -47,14 +47,14 @@ test("without the flag the same copies are frozen, and the annotations ignored (
   assert.equal(plan.ignored.counts.namespace, 1);
 });
 
-test("an own source of a namespace that is named as another installation's stays its own (E1)", () => {
+test("an own source of a namespace that is named as another installation's stays its own", () => {
   const made = cluster(globs("*"));
   const plan = made.settle();
   assert.equal(plan.states.current, 1);
   assert.equal(plan.kinds[0]?.others, 2);
 });
 
-test("a pulling Secret that names another installation's source is no conflict here (E1)", () => {
+test("a pulling Secret that names another installation's source is no conflict here", () => {
   const made = cluster();
   made.secret("team-b/pulled", { from: "apps-sc/offer" }, { data: {} });
   const plan = made.settle();
@@ -62,7 +62,7 @@ test("a pulling Secret that names another installation's source is no conflict h
   assert.equal(plan.kinds[0]?.others, 3);
 });
 
-test("explain says to which installation a copy belongs (E1)", () => {
+test("explain says to which installation a copy belongs", () => {
   const made = cluster();
   const plan = made.settle();
   const explained = explain(made.world(), made.settings, plan, {
@@ -74,7 +74,7 @@ test("explain says to which installation a copy belongs (E1)", () => {
   assert.match(place?.reason ?? "", /another installation \(--other-source-namespaces\)/);
 });
 
-test("what an entry of another installation's list made is that installation's, wherever its source is (A19)", () => {
+test("what an entry of another installation's list made is that installation's, wherever its source is", () => {
   const made = new Cluster().withNamespaces("shared", "vault", "team-a", "team-b");
   made.secret("vault/tls", {}, { data: { crt: "v1" } });
   made.secret("vault/offer", {}, { data: { key: "v1" } });

@@ -56,7 +56,7 @@ const FROZEN = {
 };
 const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
 
-test("a plan yields within a namespace that has many objects, whatever they are (B1)", () => {
+test("a plan yields within a namespace that has many objects, whatever they are", () => {
   const unmanaged = tenants();
   for (let at = 0; at < 10_000; at++) unmanaged.secret(`tenant/n${at}`);
   const most = mostAtOnce(unmanaged);
@@ -72,14 +72,14 @@ test("a plan yields within a namespace that has many objects, whatever they are 
   assert.ok(copies > 500 && copies <= 2048, `${copies} copies`);
 });
 
-test("a plan yields within the sources that want places in one namespace (B1)", () => {
+test("a plan yields within the sources that want places in one namespace", () => {
   const made = tenants();
   for (let at = 0; at < 5000; at++) made.secret(`shared/n${at}`, { to: "tenant" });
   const most = mostAtOnce(made);
   assert.ok(most > 500 && most <= 2048, `${most} places`);
 });
 
-test("the log yields between the rows of a plan, and writes a bounded number of lines (B1)", () => {
+test("the log yields between the rows of a plan, and writes a bounded number of lines", () => {
   const made = tenants();
   for (let at = 0; at < 5000; at++)
     made.secret(

@@ -49,7 +49,7 @@ const list: Plan["list"] = {
   absent: [],
 };
 
-test("a held removal is told on its source, with the time in UTC and as a duration, and once (A6)", () => {
+test("a held removal is told on its source, with the time in UTC and as a duration, and once", () => {
   const { settle, advance } = narrator();
   const rows = ["team-b", "team-a"].map((name) => heldRow(name, { dueAt: IN_28_MIN }));
   assert.deepEqual(settle(rows), [
@@ -82,13 +82,13 @@ test("removals whose source no longer exists are one Event on the controller's L
   assert.equal(settle(more).length, 1);
 });
 
-test("a controller without a Lease sends no Event about sources that no longer exist (A6)", () => {
+test("a controller without a Lease sends no Event about sources that no longer exist", () => {
   const rows = [heldRow("team-a", { hold: "gone", lost: true, dueAt: IN_28_MIN })];
   assert.equal(narrator().settle(rows).length, 1);
   assert.deepEqual(narrator({ elected: false }).settle(rows), []);
 });
 
-test("removals of what an entry of the source list made are told on the list, with the key (A2)", () => {
+test("removals of what an entry of the source list made are told on the list, with the key", () => {
   const { settle } = narrator();
   const entry = heldRow("team-a", { hold: "entry", entry: "wildcard", dueAt: IN_28_MIN });
   const forged = heldRow("team-b", { hold: "gone", entry: "a b\n", lost: true });
@@ -101,7 +101,7 @@ test("removals of what an entry of the source list made are told on the list, wi
   assert.match(lines[1] ?? "", /^Lease tools\/secretcast /);
 });
 
-test("a source in a namespace that publishes by * alone is told counts, no names (A6)", () => {
+test("a source in a namespace that publishes by * alone is told counts, no names", () => {
   const source = { namespace: "anyone", name: "registry" };
   const rows = [heldRow("team-a", { source, dueAt: IN_28_MIN })];
   const [line = ""] = narrator({ mayName: () => false }).settle(rows);
@@ -120,7 +120,7 @@ test("a pulling Secret whose entries are to be taken out later is told so, and w
   assert.doesNotMatch(line, /not for its owner/);
 });
 
-test("the log says when held removals are made, in UTC and as a duration (A6)", async () => {
+test("the log says when held removals are made, in UTC and as a duration", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 3 }, (_, n) => `team-${n}`));
   const started = await rig.run(10_000, {

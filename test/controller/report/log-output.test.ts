@@ -17,7 +17,7 @@ for (const logFormat of ["json", "pretty"] as const) {
   });
 }
 
-test("what a reader leaves unread has a bound, and the lines beyond it are counted (E5)", () => {
+test("what a reader leaves unread has a bound, and the lines beyond it are counted", () => {
   const taken: (() => void)[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -35,7 +35,7 @@ test("what a reader leaves unread has a bound, and the lines beyond it are count
   assert.equal(output.lost, before, "a reader that is back has the next line");
 });
 
-test("a stream that fails, and fails again, ends nothing: each of its lines is counted (E5)", async () => {
+test("a stream that fails, and fails again, ends nothing: each of its lines is counted", async () => {
   const stream = new Writable({
     autoDestroy: false,
     write: (_chunk, _encoding, done) => done(new Error("ENOSPC")),

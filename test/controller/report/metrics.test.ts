@@ -152,7 +152,7 @@ test("each alert has a severity and a duration, and a heading in operations.md w
   }
 });
 
-test("every log line and Event that an alert or its row names is one of the program (E15)", () => {
+test("every log line and Event that an alert or its row names is one of the program", () => {
   const source = new URL("../../../src/", import.meta.url);
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".ts"),

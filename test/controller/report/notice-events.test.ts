@@ -142,7 +142,7 @@ test("copies that end because their source wants them no more are one Event on i
   assert.deepEqual(more, []);
   const { source, count, places } = line;
   assert.deepEqual([source, count], ["shared/registry", 7]);
-  assert.equal(places.length, 7, "every place is named (E2)");
+  assert.equal(places.length, 7, "every place is named");
 });
 
 test("of copies that a tenant forged in one namespace the Event says one namespace, the line all of them", () => {
@@ -298,7 +298,7 @@ test("where namespaces may not be named, what was made in them is not either", (
   ]);
 });
 
-test("a losing source does not learn which source of another namespace has the place (B9)", () => {
+test("a losing source does not learn which source of another namespace has the place", () => {
   const cluster = teams(1);
   cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,bank") };
   cluster.namespace("bank");
@@ -312,7 +312,7 @@ test("a losing source does not learn which source of another namespace has the p
   );
 });
 
-test("a conflict quotes nothing of the Secret in the way (B9)", () => {
+test("a conflict quotes nothing of the Secret in the way", () => {
   const cluster = teams(1);
   cluster.secret("team-0/registry", { adopt: "bank/payroll" }, { data: { mine: "x" } });
   assert.deepEqual(tell(cluster).settle(), [
@@ -320,7 +320,7 @@ test("a conflict quotes nothing of the Secret in the way (B9)", () => {
   ]);
 });
 
-test("an Event about a Namespace, which is in default, does not quote its annotation (B9)", () => {
+test("an Event about a Namespace, which is in default, does not quote its annotation", () => {
   const cluster = teams(1);
   cluster.namespace("odd", { accept: "acquisition of ACME" });
   const lines = tell(cluster)
@@ -346,7 +346,7 @@ function fight(cluster: Cluster, namespaces: readonly string[]): void {
   }
 }
 
-test("five copies that another client keeps changing are one Fought Event, with their number (D9)", () => {
+test("five copies that another client keeps changing are one Fought Event, with their number", () => {
   const cluster = teams(5);
   const { settle } = tell(cluster);
   settle();
@@ -387,7 +387,7 @@ for (const [what, withdraw] of [
   ["to is removed", "delete"],
   ["to names nothing", "!*"],
 ] as const)
-  test(`a removal that fails is an Event on the Secret when ${what} (D5)`, () => {
+  test(`a removal that fails is an Event on the Secret when ${what}`, () => {
     const cluster = teams(2);
     const { settle, reporter } = tell(cluster);
     settle();
@@ -408,7 +408,7 @@ for (const [what, withdraw] of [
     assert.deepEqual(failed(settle()), [], "once");
   });
 
-test("a tenant's forged copies that cannot be removed are no Event on the Secret that they name (D5)", () => {
+test("a tenant's forged copies that cannot be removed are no Event on the Secret that they name", () => {
   const cluster = teams(1);
   const { settle, reporter } = tell(cluster);
   settle();

@@ -143,7 +143,7 @@ test("a source that goes again and again, or is named with any number of UIDs, t
   assert.equal(events.length, 21);
 });
 
-test("what waits when the controller stops is logged, and so is how many had no room (E20)", () => {
+test("what waits when the controller stops is logged, and so is how many had no room", () => {
   const names = Array.from({ length: 1200 }, (_, n) => ({ name: `source-${n}`, uid: GONE }));
   const { told, stop } = removed(names);
   stop();

@@ -58,7 +58,7 @@ const SECRETS: Readonly<Record<string, () => Cluster>> = {
 };
 
 for (const [what, make] of Object.entries(SECRETS))
-  test(`the owner of a forged pulling Secret learns the one reason: ${what} (B9)`, () => {
+  test(`the owner of a forged pulling Secret learns the one reason: ${what}`, () => {
     const cluster = make();
     const from = cluster.get("tenant/mine").metadata.annotations["secretcast.io/from"] ?? "";
     const { settle } = tell(cluster);
@@ -72,7 +72,7 @@ for (const [what, make] of Object.entries(SECRETS))
       assert.ok(line.endsWith(`: ${one}`), line);
   });
 
-test("an administrator's row of a frozen pulling Secret keeps the true reason (B9)", () => {
+test("an administrator's row of a frozen pulling Secret keeps the true reason", () => {
   const cluster = SECRETS["a refused source"]?.();
   const [row] = cluster?.plan().rows.filter(({ pulling }) => pulling) ?? [];
   assert.equal(row?.verdict, "frozen");
@@ -95,7 +95,7 @@ test("a frozen pulling Secret whose source is refused has the one reason", () =>
 });
 
 for (const word of ["to", "to-selector", "allow", "allow-selector"])
-  test(`a pulling Secret with ${word} has one Event, and none that contradicts it (C23)`, () => {
+  test(`a pulling Secret with ${word} has one Event, and none that contradicts it`, () => {
     const cluster = new Cluster().withNamespaces("shared", "team-0");
     cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
     cluster.secret("team-0/mine", { from: "shared/tls", [word]: "a" });
@@ -107,7 +107,7 @@ for (const word of ["to", "to-selector", "allow", "allow-selector"])
     );
   });
 
-test("a pulling Secret that another client keeps changing is Fought, not Failed, and its source is not (D9)", () => {
+test("a pulling Secret that another client keeps changing is Fought, not Failed, and its source is not", () => {
   const cluster = new Cluster().withNamespaces("shared", "team-0");
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls" }, { data: {} });
@@ -127,7 +127,7 @@ test("a pulling Secret that another client keeps changing is Fought, not Failed,
   );
 });
 
-test("a pulling Secret of another type has one Event that names both types (D6)", () => {
+test("a pulling Secret of another type has one Event that names both types", () => {
   const cluster = new Cluster().withNamespaces("shared", "team-0");
   const type = "kubernetes.io/dockerconfigjson";
   const data = { ".dockerconfigjson": '{"auths":{}}' };

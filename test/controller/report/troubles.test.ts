@@ -75,7 +75,7 @@ test("thirty namespaces that a policy refuses are one row and one line, however 
   const [over, ...more] = said().filter(({ msg }) => msg.startsWith("resolved: "));
   assert.equal(over?.msg, "resolved: write failed, will try again");
   assert.deepEqual(over["reasons"], [line["reason"]]);
-  assert.deepEqual(over["places"], changes[0]?.["places"], "where it was (E20)");
+  assert.deepEqual(over["places"], changes[0]?.["places"], "where it was");
   assert.deepEqual(more, []);
   assert.doesNotMatch(JSON.stringify(started.lines), /hunter2/);
 });
@@ -126,7 +126,7 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   assert.equal(started.passes.at(-1)?.plan.states.current, 100);
 });
 
-test("quotas that each tenant names otherwise are one row, one line and one cause, with every place (E8)", async () => {
+test("quotas that each tenant names otherwise are one row, one line and one cause, with every place", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 250 }, (_, n) => `team-${String(n).padStart(3, "0")}`);
   rig.teams(...teams);

@@ -10,7 +10,7 @@ import {
 const NOW = Date.UTC(2026, 10, 25, 1, 12, 30);
 const MINUTE = 60_000;
 
-test("a time is said in UTC and as a duration (A6)", () => {
+test("a time is said in UTC and as a duration", () => {
   const cases: readonly (readonly [number, string])[] = [
     [28 * MINUTE, "at 2026-11-25 01:40:30 UTC (in 28m)"],
     [10_000, "at 2026-11-25 01:12:40 UTC (in 10s)"],
@@ -22,7 +22,7 @@ test("a time is said in UTC and as a duration (A6)", () => {
   for (const [ms, text] of cases) assert.equal(whenText(NOW + ms, NOW), text);
 });
 
-test("what happens then follows from the verdict, and a held removal says what prevents it (A6)", () => {
+test("what happens then follows from the verdict, and a held removal says what prevents it", () => {
   const pulling = false;
   const said = (row: Parameters<typeof dueWordsOf>[0]): string =>
     dueText(dueWordsOf(row), NOW + 28 * MINUTE, NOW);

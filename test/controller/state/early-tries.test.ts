@@ -24,7 +24,7 @@ const triesIn = ({ outcomes }: Started, namespace: string): number =>
   outcomes.filter(({ kind, action }) => kind === "failed" && action.place.namespace === namespace)
     .length;
 
-test("a change of the source ends the wait of all its failed places (E9)", async () => {
+test("a change of the source ends the wait of all its failed places", async () => {
   const rig = new Rig();
   const { quota } = await failing(rig);
   quota.on = false;
@@ -33,7 +33,7 @@ test("a change of the source ends the wait of all its failed places (E9)", async
   assert.ok(rig.api.get(PLACE) && rig.api.get("team-b/registry"));
 });
 
-test("a change of the Namespace ends the wait of the failed places in it alone (E9)", async () => {
+test("a change of the Namespace ends the wait of the failed places in it alone", async () => {
   const rig = new Rig();
   const { quota } = await failing(rig);
   quota.on = false;
@@ -43,7 +43,7 @@ test("a change of the Namespace ends the wait of the failed places in it alone (
   assert.equal(rig.api.get("team-b/registry"), undefined);
 });
 
-test("a change of a pulling Secret ends the wait of its own fill (E9)", async () => {
+test("a change of a pulling Secret ends the wait of its own fill", async () => {
   const rig = new Rig();
   rig.teams();
   rig.api.namespace("team-a");
@@ -58,7 +58,7 @@ test("a change of a pulling Secret ends the wait of its own fill (E9)", async ()
   assert.ok(rig.api.writes.length > before);
 });
 
-test("a source whose `to` was removed ends the wait of a failed removal (E9)", async () => {
+test("a source whose `to` was removed ends the wait of a failed removal", async () => {
   const rig = new Rig("team-a");
   const denied = faults(isWrite, refuse("forbidden"));
   await rig.run(5000, { before: denied.before });
@@ -78,7 +78,7 @@ for (const [what, touch] of Object.entries({
   "a Namespace": (rig: Rig, round: number) =>
     rig.api.namespace("team-a", { annotations: { note: `${round}` } }),
 }))
-  test(`${what} that changes without a pause does not turn back-off off: one early try in ten seconds (E9)`, async () => {
+  test(`${what} that changes without a pause does not turn back-off off: one early try in ten seconds`, async () => {
     const rig = new Rig();
     const { started } = await failing(rig);
     const before = triesIn(started, "team-a");

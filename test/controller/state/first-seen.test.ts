@@ -26,7 +26,7 @@ function fnv1a(text: string): number {
 }
 
 // A look-up ends after a fixed number of slots, so an age that is kept was found in a few steps.
-test("names chosen to fall into 64 slots keep their ages within a bounded number of steps (B1)", () => {
+test("names chosen to fall into 64 slots keep their ages within a bounded number of steps", () => {
   const slots = 2 ** 13;
   const chosen: string[] = [];
   for (let at = 0; chosen.length < 3000; at++) {
@@ -41,7 +41,7 @@ test("names chosen to fall into 64 slots keep their ages within a bounded number
   }
 });
 
-test("a table without a secret key forgets ages instead of searching for long (B1)", () => {
+test("a table without a secret key forgets ages instead of searching for long", () => {
   const key = [1, 2] as const;
   const chosen: string[] = [];
   for (let at = 0; chosen.length < 1000; at++) {

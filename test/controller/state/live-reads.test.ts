@@ -58,7 +58,7 @@ const CASES: readonly [string, string, LiveRead, "confirmed" | "pending"][] = [
 ];
 
 for (const [what, answered, question, kind] of CASES)
-  test(`the cache shows ${what}: a removal is ${kind} (B7)`, () => {
+  test(`the cache shows ${what}: a removal is ${kind}`, () => {
     assert.equal(said(answered, question), kind);
   });
 
@@ -68,7 +68,7 @@ test("a newer version counts for a minute after the read, and the version that w
   assert.equal(said(version("a", "9"), shows(version("a", "9")), 600_000), "confirmed");
 });
 
-test("objects that are asked again and again do not keep others from their first read (B7)", () => {
+test("objects that are asked again and again do not keep others from their first read", () => {
   const reads = new LiveReads();
   const questions = Array.from({ length: 2000 }, (_, n): LiveRead => {
     return {
@@ -95,7 +95,7 @@ test("objects that are asked again and again do not keep others from their first
   assert.equal(passes, 8, "256 objects a sync");
 });
 
-test("objects of many namespaces that are asked again do not keep others from their first read (B7)", () => {
+test("objects of many namespaces that are asked again do not keep others from their first read", () => {
   const reads = new LiveReads();
   const asks = (namespace: string, name: string, now: number): void => {
     const ref = { namespace, name };

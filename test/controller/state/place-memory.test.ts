@@ -53,7 +53,7 @@ test("a fight ends where the source changes: that is fresh work", () => {
   assert.equal(verdictAt(made.pass(), "team-a/db"), "update");
 });
 
-test("an absent place is filled at once, though its copy was edited all the time before (D4)", () => {
+test("an absent place is filled at once, though its copy was edited all the time before", () => {
   const made = copied();
   made.now += 60_000;
   assert.equal(fight(made, "team-a/db", edited), 6);
@@ -65,7 +65,7 @@ test("an absent place is filled at once, though its copy was edited all the time
   assert.equal(verdictAt(made.plan(), "team-a/db"), "backoff", "an edit is still in dispute");
 });
 
-test("a copy that is deleted all the time is made again once a second, and no more often (D4)", () => {
+test("a copy that is deleted all the time is made again once a second, and no more often", () => {
   const made = copied();
   made.now += 60_000;
   let creates = 0;

@@ -217,7 +217,7 @@ test("a takeover that changes the type is one replace, and a refused create leav
   assert.equal(rig.api.get(COPY)?.["type"], "example.com/other");
 });
 
-test("a copy that was edited all the time and is then deleted is back within a second (D4)", async () => {
+test("a copy that was edited all the time and is then deleted is back within a second", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000);
   for (let edit = 0; edit < 8; edit++) {
@@ -238,7 +238,7 @@ for (const [type, empty] of [
   ["kubernetes.io/tls", ""],
   ["kubernetes.io/dockerconfigjson", "e30="],
 ] as const) {
-  test(`entries of a pulling ${type} Secret that a manifest empties each ten seconds are filled at once each time, by one write (C13)`, async () => {
+  test(`entries of a pulling ${type} Secret that a manifest empties each ten seconds are filled at once each time, by one write`, async () => {
     const keys = type === "kubernetes.io/tls" ? ["tls.crt", "tls.key"] : [".dockerconfigjson"];
     const manifest = Object.fromEntries(keys.map((key) => [key, empty]));
     const rig = new Rig("team-a");

@@ -14,7 +14,7 @@ function notes(rig: Rig, name: string, reason: string): readonly unknown[] {
     .map(({ object }) => object["note"]);
 }
 
-test("Refused, Conflict, Failed and Copied arrive within ten seconds although no plan is settled (B11)", async () => {
+test("Refused, Conflict, Failed and Copied arrive within ten seconds although no plan is settled", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 60 }, (_, n) => `team-${n}`);
   rig.teams(...teams);
@@ -43,7 +43,7 @@ test("Refused, Conflict, Failed and Copied arrive within ten seconds although no
     assert.ok(notes(rig, "registry", reason).length > 0, reason);
 });
 
-test("a write that is never answered keeps no Event back for more than ten seconds (B11)", async () => {
+test("a write that is never answered keeps no Event back for more than ten seconds", async () => {
   const rig = new Rig("team-0");
   await rig.run(1000, {
     before: async (request) => {
@@ -57,7 +57,7 @@ test("a write that is never answered keeps no Event back for more than ten secon
   assert.match(String(notes(rig, "wrong", "Refused").at(-1)), /Team_B/);
 });
 
-test("after 26 namespaces one by one, a conflict and a refusal still have their Events (D2)", async () => {
+test("after 26 namespaces one by one, a conflict and a refusal still have their Events", async () => {
   const rig = new Rig();
   rig.teams();
   await rig.run(1000);
@@ -77,7 +77,7 @@ test("after 26 namespaces one by one, a conflict and a refusal still have their 
   assert.ok(copied >= 1 && copied <= 8, `${copied} Events for 26 namespaces`);
 });
 
-test("changes in one namespace each are told together a minute later (D2)", async () => {
+test("changes in one namespace each are told together a minute later", async () => {
   const rig = new Rig();
   rig.teams();
   await rig.run(1000);
@@ -96,7 +96,7 @@ test("changes in one namespace each are told together a minute later (D2)", asyn
   ]);
 });
 
-test("a Warning for which there was no room is sent when there is, if its state still holds (D2)", async () => {
+test("a Warning for which there was no room is sent when there is, if its state still holds", async () => {
   const rig = new Rig("team-0");
   const started = await rig.run(1000);
   for (let n = 0; n < 30; n++) {
@@ -112,7 +112,7 @@ test("a Warning for which there was no room is sent when there is, if its state 
   assert.equal(rig.clock.timers, 0, "nothing is waited for any more");
 });
 
-test("a Warning that no server took arrives after the outage (D2)", async () => {
+test("a Warning that no server took arrives after the outage", async () => {
   const rig = new Rig("team-0");
   rig.source("shared/wrong", { a: "1" }, "Team_A");
   let away = true;

@@ -69,13 +69,13 @@ const TOUCHES: Readonly<Record<string, [end: (rig: Rig) => void, touch: Touch]>>
 
 for (const [what, [end, touch]] of Object.entries(TOUCHES))
   for (const everyMs of [20, 300])
-    test(`a removal is made although somebody changes ${what} every ${everyMs} ms (B7)`, async () => {
+    test(`a removal is made although somebody changes ${what} every ${everyMs} ms`, async () => {
       const rig = new Rig("team-0", "team-1", "team-2");
       const took = await removalTakes(rig, end, touch, everyMs);
       assert.ok(took >= GRACE_MS && took <= BOUND_MS, `after ${took} ms`);
     });
 
-test("a removal waits for its grace and six seconds at most while a source in 300 namespaces changes (B7)", async () => {
+test("a removal waits for its grace and six seconds at most while a source in 300 namespaces changes", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 300 }, (_, n) => `team-${n}`));
   const change: Touch = ({ api }, round) => {

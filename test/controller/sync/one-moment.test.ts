@@ -104,7 +104,7 @@ async function changeOften(rig: Rig, times = 4): Promise<void> {
 
 for (const [what, { before, narrowed, allowed, value }] of Object.entries(NARROWINGS))
   for (const order of ["in one update", "and the value a moment later"])
-    test(`a source that is narrowed by ${what} ${order} leaks no new value (B4)`, async () => {
+    test(`a source that is narrowed by ${what} ${order} leaks no new value`, async () => {
       const rig = new Rig();
       setUp(rig, before);
       const { leaks, start } = watchLeaks(rig, allowed);
@@ -125,7 +125,7 @@ for (const [what, { before, narrowed, allowed, value }] of Object.entries(NARROW
       assert.deepEqual(leaks, []);
     });
 
-test("a namespace that no longer may pull gets no new value, with or without data at hand (B4)", async () => {
+test("a namespace that no longer may pull gets no new value, with or without data at hand", async () => {
   for (const given of [{}, { "data-cache": "0" }]) {
     const rig = new Rig();
     setUp(rig, { allow: "team-*", to: null });
@@ -143,7 +143,7 @@ test("a namespace that no longer may pull gets no new value, with or without dat
   }
 });
 
-test("an entry of the source list that is narrowed leaks no new value (B4)", async () => {
+test("an entry of the source list that is narrowed leaks no new value", async () => {
   const rig = new Rig();
   setUp(rig, { to: null });
   const entry = (to: string): object => ({ data: { one: `secret: ${SOURCE}\nto: "${to}"\n` } });
@@ -162,7 +162,7 @@ test("an entry of the source list that is narrowed leaks no new value (B4)", asy
   assert.equal(holds({ body: rig.api.get("team-1/registry") } as ApiRequest, NEW), true);
 });
 
-test("a source that grows much while its copies are made waits for a plan that knows its size (B4)", async () => {
+test("a source that grows much while its copies are made waits for a plan that knows its size", async () => {
   const rig = new Rig();
   setUp(rig, TO);
   const large = "x".repeat(4000);
@@ -284,14 +284,14 @@ for (const [what, slow] of Object.entries(ACTIONS))
   for (const [how, change] of Object.entries(WITHDRAWALS)) {
     // `accept` says nothing of what a namespace pulls.
     if (what === "pull" && how === "the namespace declines") continue;
-    test(`${what}: nothing is written once ${how} (B6)`, async () => {
+    test(`${what}: nothing is written once ${how}`, async () => {
       const { after } = await sentAfter(slow, change, 9000);
       assert.deepEqual(after, []);
     });
   }
 
 for (const [what, slow] of Object.entries(ACTIONS))
-  test(`${what}: changes that decide nothing do not stop it (B6)`, async () => {
+  test(`${what}: changes that decide nothing do not stop it`, async () => {
     const { rig, after } = await sentAfter(
       slow,
       ({ api }) => {
@@ -310,7 +310,7 @@ for (const [what, slow] of Object.entries(ACTIONS))
 
 const REPLACE: Slow = { setUp: () => {}, begin: retype, first: "dry POST" };
 
-test("replace: once its copy is deleted, a copy that is no longer wanted is not made (B6)", async () => {
+test("replace: once its copy is deleted, a copy that is no longer wanted is not made", async () => {
   for (const how of [
     "the source names it no more",
     "the namespace declines",
@@ -323,7 +323,7 @@ test("replace: once its copy is deleted, a copy that is no longer wanted is not 
   }
 });
 
-test("replace: once its copy is deleted, a copy that is still wanted is made, by whatever rule (B6)", async () => {
+test("replace: once its copy is deleted, a copy that is still wanted is made, by whatever rule", async () => {
   const changes = {
     nothing: () => {},
     touched: narrow({ "+note": "x" }),
@@ -337,7 +337,7 @@ test("replace: once its copy is deleted, a copy that is still wanted is made, by
   }
 });
 
-test("replace: what it waits for may change all the time, and it is made (B6)", async () => {
+test("replace: what it waits for may change all the time, and it is made", async () => {
   const { rig } = await sentAfter(REPLACE, () => {}, 0);
   rig.start();
   for (let round = 0; round < 100; round++) {

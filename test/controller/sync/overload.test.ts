@@ -66,7 +66,7 @@ test("half of all writes refused: all copies are made, none is tried before its 
   assert.ok(state.refused > 500, `${state.refused} refused`);
   assert.ok(state.soonestMs >= RETRY_AFTER_MS, `${state.soonestMs} ms after a refusal`);
   const lines = started.lines.filter(({ msg }) => msg.includes("429"));
-  assert.ok(lines.length >= 1 && lines.length <= 6, `${lines.length} lines name the 429 (E16)`);
+  assert.ok(lines.length >= 1 && lines.length <= 6, `${lines.length} lines name the 429`);
   assert.equal(lines[0]?.msg, "writes refused: the API server is overloaded (429)");
   await started.stop();
   await rig.assertRight();

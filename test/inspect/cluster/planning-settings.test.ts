@@ -148,7 +148,7 @@ test("kubeconfig and context are flags of run, so every command reads their vari
   }
 });
 
-test("migrate prints --source-namespaces with what the installed controller has, in order (E10)", async (t) => {
+test("migrate prints --source-namespaces with what the installed controller has, in order", async (t) => {
   const prefix = "reflector.v1.k8s.emberstack.com/";
   const annotations = {
     [`${prefix}reflection-allowed`]: "true",

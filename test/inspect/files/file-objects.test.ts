@@ -32,7 +32,7 @@ const CLONE = {
   "other/tsconfig.json": "{ // a comment\n}",
 };
 
-test("in a folder what is no manifest is counted, and the manifests are read (C14)", async (t) => {
+test("in a folder what is no manifest is counted, and the manifests are read", async (t) => {
   const { objects, passedOver, unread } = await readFileObjects([folderOf(t, CLONE)], {
     recursive: true,
   });
@@ -49,7 +49,7 @@ test("in a folder what is no manifest is counted, and the manifests are read (C1
   assert.deepEqual(unread, []);
 });
 
-test("plan -f plans a clone, counts what it passes over, and names all that cannot be read (C14)", async (t) => {
+test("plan -f plans a clone, counts what it passes over, and names all that cannot be read", async (t) => {
   const root = folderOf(t, {
     ...CLONE,
     "broken/one.yaml": "apiVersion: v1\nkind: Secret\n  metadata: [\n",
@@ -90,7 +90,7 @@ test("links to folders are not followed, so that loops of them end, and broken l
   assert.deepEqual(await read(named), ["a/by-name/c/team.yaml:1"]);
 });
 
-test("a file of a folder that cannot be read is named, and the others are read (C14)", async (t) => {
+test("a file of a folder that cannot be read is named, and the others are read", async (t) => {
   const root = folderOf(t, { "huge.yaml": "", "registry.yaml": SOURCE });
   truncateSync(join(root, "huge.yaml"), 2 ** 32);
   const { objects, unread } = await readFileObjects([root]);
@@ -98,14 +98,14 @@ test("a file of a folder that cannot be read is named, and the others are read (
   assert.match(unread.join("\n"), /^-f \S+huge\.yaml: is larger than \d+ bytes$/);
 });
 
-test("a file that is named by itself must be a manifest (C14)", async (t) => {
+test("a file that is named by itself must be a manifest", async (t) => {
   const root = folderOf(t, CLONE);
   const { code, stderr } = await commandLine(["plan", "-f", join(root, "chart/values.yaml")]);
   assert.equal(code, 1);
   assert.match(stderr, /values\.yaml:1: has no kind: is it an object of Kubernetes\?/);
 });
 
-test("YAML is read as kubectl reads it: merge keys, and yes and no are no text (C18)", async (t) => {
+test("YAML is read as kubectl reads it: merge keys, and yes and no are no text", async (t) => {
   const root = folderOf(t, {
     "merged.yaml": `apiVersion: v1
 kind: Secret
@@ -128,7 +128,7 @@ metadata: {name: team-b, annotations: {secretcast.io/accept: yes}}
   assert.doesNotMatch(stderr, /<</);
 });
 
-test("in manifests as in a kubeconfig, numbers of both versions of YAML are no text, and those of base sixty are (C18)", async () => {
+test("in manifests as in a kubeconfig, numbers of both versions of YAML are no text, and those of base sixty are", async () => {
   const planned = async (value: string): Promise<string> => {
     const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {x: ${value}}}\n`;
     return (await commandLine(["plan", "-f", "-"], { stdin })).stderr;
@@ -139,7 +139,7 @@ test("in manifests as in a kubeconfig, numbers of both versions of YAML are no t
     assert.match(await planned(text), /^read 1 Namespaces/, text);
 });
 
-test("lists that contain each other by aliases are refused in one line (C21)", async (t) => {
+test("lists that contain each other by aliases are refused in one line", async (t) => {
   const levels = Array.from({ length: 12 }, (_, level) => {
     const items = Array.from({ length: 9 }, () =>
       level === 0 ? "{kind: X, apiVersion: v1}" : `*l${level - 1}`,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tlsFault } from "../../../src/kube/connections/tls-faults.ts";
 
-test("each fault of a TLS connection says what is wrong and which setting mends it (E20)", () => {
+test("each fault of a TLS connection says what is wrong and which setting mends it", () => {
   const words: Readonly<Record<string, RegExp>> = {
     SELF_SIGNED_CERT_IN_CHAIN: /not trusted: set certificate-authority/,
     DEPTH_ZERO_SELF_SIGNED_CERT: /not trusted/,

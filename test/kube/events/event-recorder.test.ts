@@ -192,7 +192,7 @@ test("EV-05 25 events at once about one object, then one in five minutes; others
   assert.deepEqual([server.events.length, server.events.at(-1)?.note], [27, "in time"]);
 });
 
-test("EV-05 Normal Events about an object use up no room for its Warnings (D2)", async () => {
+test("EV-05 Normal Events about an object use up no room for its Warnings", async () => {
   const { clock, server, recorder, drops } = recording();
   for (let i = 0; i < 40; i++) recorder.record(details({ note: `note ${i}` }));
   for (let i = 0; i < 26; i++) recorder.record(details({ type: "Warning", note: `note ${i}` }));
@@ -202,7 +202,7 @@ test("EV-05 Normal Events about an object use up no room for its Warnings (D2)",
   assert.equal(drops.length, 16);
 });
 
-test("EV-05 an Event that was dropped is named, and is a new one when it is recorded again (D2)", async () => {
+test("EV-05 an Event that was dropped is named, and is a new one when it is recorded again", async () => {
   const dropped: (string | undefined)[] = [];
   const { clock, server, recorder } = recording({
     queueSize: 1,

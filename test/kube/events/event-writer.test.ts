@@ -259,7 +259,7 @@ test("EV-01 a full queue drops the newest of whoever has the most waiting, and t
   assert.ok(of("tenant").includes("spam-969") && !of("tenant").includes("spam-970"));
 });
 
-test("EV-01 a queue that is full of Normal Events drops no Warning, and lets none wait behind them (D2)", async () => {
+test("EV-01 a queue that is full of Normal Events drops no Warning, and lets none wait behind them", async () => {
   const { clock, server, recorder, drops } = recording();
   for (let i = 0; i < 1500; i++) recorder.record(details({ regarding: about(`secret-${i}`) }));
   for (let i = 0; i < 10; i++)

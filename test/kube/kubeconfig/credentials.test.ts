@@ -145,7 +145,7 @@ test("an OIDC user sends its token while it is valid, and is told when it is not
   );
 });
 
-test("a token, user or group that no header can hold is named with its header, and not quoted (C23)", async () => {
+test("a token, user or group that no header can hold is named with its header, and not quoted", async () => {
   for (const [user, header] of [
     [{ token: "hunter2\n" }, "Authorization"],
     [{ token: "a\rhunter2" }, "Authorization"],
@@ -164,7 +164,7 @@ test("a token, user or group that no header can hold is named with its header, a
     });
 });
 
-test("an invalid token is one line of a command, which says that no request could be sent (C23)", async (t) => {
+test("an invalid token is one line of a command, which says that no request could be sent", async (t) => {
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("http://127.0.0.1:1", { token: "a\nb" }));
   const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig]);
   assert.equal(code, 1);

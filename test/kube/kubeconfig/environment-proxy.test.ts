@@ -9,12 +9,12 @@ import { commandLine } from "../../support/programs/command-line.ts";
 import { PROXIED } from "../../support/kube/proxied-servers.ts";
 
 for (const [name, server, env, isProxied] of PROXIED)
-  test(`the environment's proxy: ${name} (C11)`, () => {
+  test(`the environment's proxy: ${name}`, () => {
     const proxy = environmentProxy(server, { HTTPS_PROXY: "http://proxy.test:3128", ...env });
     assert.equal(proxy, isProxied ? "http://proxy.test:3128" : undefined);
   });
 
-test("the environment's proxy: by the server's scheme, in lower case too, and without a scheme it is http (C11)", () => {
+test("the environment's proxy: by the server's scheme, in lower case too, and without a scheme it is http", () => {
   const of = (server: string, env: Readonly<Record<string, string>>) =>
     environmentProxy(server, env);
   const both = { HTTPS_PROXY: "http://s.test:1", HTTP_PROXY: "http://p.test:1" };
@@ -29,7 +29,7 @@ test("the environment's proxy: by the server's scheme, in lower case too, and wi
   assert.equal(of("https://api.test", upper), "http://s.test:1");
 });
 
-test("proxy-url counts before the environment, and the environment counts where it is absent (C11)", (t) => {
+test("proxy-url counts before the environment, and the environment counts where it is absent", (t) => {
   const env = { HTTPS_PROXY: "http://proxy.test:3128" };
   const of = (proxyUrl?: string) => {
     const cluster = proxyUrl === undefined ? {} : { proxyUrl };
@@ -40,7 +40,7 @@ test("proxy-url counts before the environment, and the environment counts where 
   assert.equal(of("http://own.test:1"), "http://own.test:1");
 });
 
-test("a server that is not reached through a proxy is an error that names the proxy, without its password (C11)", async (t) => {
+test("a server that is not reached through a proxy is an error that names the proxy, without its password", async (t) => {
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("https://api.test:6443"));
   const env = { HTTPS_PROXY: "http://jane:hunter2@127.0.0.1:1" };
   const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig], { env });

@@ -71,7 +71,7 @@ for (const [name, more, cluster] of [
   ],
   ["where a terminal may be used", { interactiveMode: "IfAvailable" }, {}],
 ] as const)
-  test(`a plugin is told in KUBERNETES_EXEC_INFO what kubectl tells it: ${name} (C12)`, async (t) => {
+  test(`a plugin is told in KUBERNETES_EXEC_INFO what kubectl tells it: ${name}`, async (t) => {
     const missing = kubectlMissing();
     if (missing) return t.skip(missing);
     const { command, runs } = plugin(t, 'answer({ token: "t" })');
@@ -86,7 +86,7 @@ for (const [name, more, cluster] of [
     assert.deepEqual(ours, theirs);
   });
 
-test("a plugin is told what the cluster has for it, under its extension (C12)", async (t) => {
+test("a plugin is told what the cluster has for it, under its extension", async (t) => {
   const { command, runs } = plugin(t);
   const cluster = { execConfig: { audience: "x" } };
   await cacheOf(execOf(command, { provideClusterInfo: true }), new FakeClock(), cluster).get();
@@ -101,7 +101,7 @@ test("a plugin is told what the cluster has for it, under its extension (C12)", 
   });
 });
 
-test("what a plugin prints on stderr is on ours, and its stdin is not ours unless a terminal is there (C12)", (t) => {
+test("what a plugin prints on stderr is on ours, and its stdin is not ours unless a terminal is there", (t) => {
   const script =
     'console.error("open https://login, enter ABCD", readFileSync(0).length); process.exit(3)';
   const { command } = plugin(t, script);
@@ -120,7 +120,7 @@ test("what a plugin prints on stderr is on ours, and its stdin is not ours unles
   );
 });
 
-test("a plugin that always wants a terminal is not run without one (C12)", async (t) => {
+test("a plugin that always wants a terminal is not run without one", async (t) => {
   const { command, runs } = plugin(t);
   await assert.rejects(
     cacheOf(execOf(command, { interactiveMode: "Always" })).get(),
@@ -129,7 +129,7 @@ test("a plugin that always wants a terminal is not run without one (C12)", async
   assert.deepEqual(runs(), []);
 });
 
-test("a plugin that is not found: its installHint is in the line, of which a terminal obeys nothing (C12)", async (t) => {
+test("a plugin that is not found: its installHint is in the line, of which a terminal obeys nothing", async (t) => {
   const exec = execOf("/nowhere/get-token", { installHint: "run:\n  brew install x\u001b[2J" });
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("http://127.0.0.1:1", { exec }));
   const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig]);
@@ -140,7 +140,7 @@ test("a plugin that is not found: its installHint is in the line, of which a ter
   );
 });
 
-test("a plugin runs once for all clients until its credential expires, and then again (C12)", async (t) => {
+test("a plugin runs once for all clients until its credential expires, and then again", async (t) => {
   const clock = new FakeClock();
   const expirationTimestamp = new Date(clock.now() + 60_000).toISOString();
   const { command, runs } = plugin(
@@ -160,7 +160,7 @@ test("a plugin runs once for all clients until its credential expires, and then 
   assert.equal(runs().length, 2);
 });
 
-test("an expiry that is far, or none, counts for a day, and a refused credential for nothing (C12)", async (t) => {
+test("an expiry that is far, or none, counts for a day, and a refused credential for nothing", async (t) => {
   for (const far of ['expirationTimestamp: "9999-01-01T00:00:00Z"', ""]) {
     const clock = new FakeClock();
     const { command, runs } = plugin(t, `answer({ token: "t", ${far} })`);
@@ -177,7 +177,7 @@ test("an expiry that is far, or none, counts for a day, and a refused credential
   }
 });
 
-test("a plugin that does not end is named after a minute, killed, and run again (C12)", async (t) => {
+test("a plugin that does not end is named after a minute, killed, and run again", async (t) => {
   const clock = new FakeClock();
   const { command, runs } = plugin(t, "setInterval(() => {}, 1000)");
   const cache = cacheOf(execOf(command), clock);
@@ -200,7 +200,7 @@ test("a plugin that does not end is named after a minute, killed, and run again 
   await assert.rejects(again);
 });
 
-test("a request that waits for a plugin names the plugin when its time is over (C12)", async (t) => {
+test("a request that waits for a plugin names the plugin when its time is over", async (t) => {
   const { command } = plugin(t, "setTimeout(() => {}, 3000)");
   const exec = execOf(command);
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("http://127.0.0.1:1", { exec }));
@@ -213,7 +213,7 @@ test("a request that waits for a plugin names the plugin when its time is over (
   );
 });
 
-test("what a plugin prints that is no credential is an error that names it and quotes nothing (C12)", async (t) => {
+test("what a plugin prints that is no credential is an error that names it and quotes nothing", async (t) => {
   for (const [script, says] of [
     ['console.log("hunter2")', "does not print an ExecCredential with a status"],
     ["answer(undefined)", "does not print an ExecCredential with a status"],
@@ -242,7 +242,7 @@ test("what a plugin prints that is no credential is an error that names it and q
   }
 });
 
-test("gcp without gcloud, and an unknown auth provider, are lines that say what to use (C23)", async () => {
+test("gcp without gcloud, and an unknown auth provider, are lines that say what to use", async () => {
   const of = (name: string, config: Readonly<Record<string, string>> = {}) =>
     new CredentialCache(
       kubeConfigFor("https://127.0.0.1:1", { authProvider: { name, config } }),

@@ -282,12 +282,12 @@ for (const [rule, changed, token] of [
   ["a number of base sixty is text", text("1:30"), "1:30"],
   ["binary text is decoded", text("!!binary YWJj"), "abc"],
 ] as const)
-  test(`a kubeconfig is read as kubectl reads it: ${rule} (C18)`, (t) => {
+  test(`a kubeconfig is read as kubectl reads it: ${rule}`, (t) => {
     const { user } = loadKubeConfig({ kubeconfig: written(t, changed) });
     assert.equal(user.token, token);
   });
 
-test("booleans of YAML 1.1 are booleans, and no text: as for kubectl (C18)", (t) => {
+test("booleans of YAML 1.1 are booleans, and no text: as for kubectl", (t) => {
   for (const yes of ["yes", "On", "y", "TRUE"]) {
     const changed = TWO.replace(':8080"', `:8080", insecure-skip-tls-verify: ${yes}`);
     const kubeconfig = written(t, changed);
@@ -301,13 +301,13 @@ test("booleans of YAML 1.1 are booleans, and no text: as for kubectl (C18)", (t)
     );
 });
 
-test("an empty file of KUBECONFIG is skipped, also one of comments alone (C19)", (t) => {
+test("an empty file of KUBECONFIG is skipped, also one of comments alone", (t) => {
   const empty = [written(t, ""), written(t, "# nothing\n"), written(t, "---\n")];
   const KUBECONFIG = [...empty, written(t, TWO)].join(":");
   assert.equal(loadKubeConfig({ env: { KUBECONFIG } }).user.name, "u1");
 });
 
-test("--as replaces the user that a kubeconfig impersonates and leaves its groups; groups need a user (C10)", (t) => {
+test("--as replaces the user that a kubeconfig impersonates and leaves its groups; groups need a user", (t) => {
   const as = (fields: string): string => TWO.replace("tokenFile: tok", fields);
   const kubeconfig = written(t, as("as: jane, as-groups: [ops], as-uid: '7'"));
   const of = (options: object) => loadKubeConfig({ kubeconfig, ...options }).user;

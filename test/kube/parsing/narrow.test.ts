@@ -59,7 +59,7 @@ test("the owners of an object in a long list are read while they are few", () =>
   assert.deepEqual(narrowed(list), list);
 });
 
-test("who changed a large object is read while the API server's list of it is short (E2)", () => {
+test("who changed a large object is read while the API server's list of it is short", () => {
   const object = {
     metadata: { name: "n", managedFields: [{ manager: "kubectl-edit", fieldsV1: many(100, {}) }] },
     data: many(2000, "x"),

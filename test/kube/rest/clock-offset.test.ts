@@ -13,7 +13,7 @@ function measured(serverAheadMs: number, tookMs = 0): readonly number[] {
   return offsets;
 }
 
-test("the offset of a clock is what neither whole seconds nor the time of the request explain (E15)", () => {
+test("the offset of a clock is what neither whole seconds nor the time of the request explain", () => {
   assert.deepEqual(measured(0), [0]);
   assert.deepEqual(measured(-5000, 10_000), [0]);
   const [behind = 0] = measured(600_000);
@@ -22,7 +22,7 @@ test("the offset of a clock is what neither whole seconds nor the time of the re
   assert.ok(ahead >= 598_000 && ahead <= 600_000, String(ahead));
 });
 
-test("one answer a minute is looked at, and none whose date cannot be read (E15)", async () => {
+test("one answer a minute is looked at, and none whose date cannot be read", async () => {
   const clock = new FakeClock();
   const offsets: number[] = [];
   const offset = new ClockOffset(clock, (ms) => offsets.push(ms));
@@ -36,7 +36,7 @@ test("one answer a minute is looked at, and none whose date cannot be read (E15)
   assert.deepEqual(offsets, [0, 0]);
 });
 
-test("a clock that differs by half a minute is reported, with the direction (E15)", () => {
+test("a clock that differs by half a minute is reported, with the direction", () => {
   assert.equal(clockText(29_000), undefined);
   assert.match(clockText(600_000) ?? "", /it is 10m ahead$/);
   assert.match(clockText(-600_000) ?? "", /it is 10m behind$/);

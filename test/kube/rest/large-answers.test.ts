@@ -36,7 +36,7 @@ async function slowServer(t: TestContext) {
   return { open, clock, get };
 }
 
-test("of answers of 8 MiB one is read at a time, and small ones pass it (B8)", async (t) => {
+test("of answers of 8 MiB one is read at a time, and small ones pass it", async (t) => {
   const { open, get } = await slowServer(t);
   const names = ["a", "b", "c", "d", "e"];
   const answers = names.map(async (name) => (await get(name)).name);
@@ -51,7 +51,7 @@ test("of answers of 8 MiB one is read at a time, and small ones pass it (B8)", a
   assert.deepEqual((await Promise.all(answers)).toSorted(), names);
 });
 
-test("a large answer that is given up leaves its place to another (B8)", async (t) => {
+test("a large answer that is given up leaves its place to another", async (t) => {
   const { open, clock, get } = await slowServer(t);
   const failures = ["a", "b", "c"].map(async (name) => (await failure(get(name))).kind);
   await eventually("all are asked", () => open.size === 3);
@@ -63,7 +63,7 @@ test("a large answer that is given up leaves its place to another (B8)", async (
   assert.equal((await last).name, "d");
 });
 
-test("whoever waits for a turn gets it in order, and a turn is released once (B8)", () => {
+test("whoever waits for a turn gets it in order, and a turn is released once", () => {
   const answers = new LargeAnswers();
   const begun: number[] = [];
   const turns = Array.from({ length: 5 }, () => answers.slot());

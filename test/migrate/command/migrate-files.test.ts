@@ -84,7 +84,7 @@ test("a pattern that cannot be read without guessing is left out and reported, a
   assert.equal((await planned("reflector", objects, "--exit-code=false")).code, 0);
 });
 
-test("every pattern that RE2 accepts is read as RE2 reads it (C4)", async () => {
+test("every pattern that RE2 accepts is read as RE2 reads it", async () => {
   const names = namespaces("platform", "team-a", "team-1");
   for (const [to, said] of [
     ["*", '"\\*"'],
@@ -101,7 +101,7 @@ test("every pattern that RE2 accepts is read as RE2 reads it (C4)", async () => 
   }
 });
 
-test("a pattern meant as a glob that matches nothing as the old tool reads it is reported with the line to type (C5)", async () => {
+test("a pattern meant as a glob that matches nothing as the old tool reads it is reported with the line to type", async () => {
   const names = namespaces("platform", "tss-1");
   const rule = { ...REFLECTED, [AUTO]: "tss-*" };
   const { code, stderr } = await planned("reflector", [...names, secret("platform", "x", rule)]);
@@ -130,7 +130,7 @@ test("a pattern that never ends takes a second, and the others are matched", asy
   assert.match(stdout, /platform\/quick +annotate +1 /);
 });
 
-test("of what no glob expresses the namespaces of now are listed by name, and the exit code is 2 (C5)", async () => {
+test("of what no glob expresses the namespaces of now are listed by name, and the exit code is 2", async () => {
   const to = { "replicator.v1.mittwald.de/replicate-to": "team-[a-z]+,kns-job-[0-9]*,ops-.*" };
   const names = namespaces("platform", "team-a", "team-b", "team-1");
   const objects = [...names, secret("platform", "x", to)];
@@ -144,7 +144,7 @@ test("of what no glob expresses the namespaces of now are listed by name, and th
   );
 });
 
-test("a rule that nothing expresses and no namespace matches is kept as a reported problem (C5)", async () => {
+test("a rule that nothing expresses and no namespace matches is kept as a reported problem", async () => {
   const to = { "replicator.v1.mittwald.de/replicate-to": "kns-job-[0-9]*" };
   const objects = [...namespaces("platform"), secret("platform", "x", to)];
   const { code, stdout, stderr } = await planned("replicator", objects);
@@ -260,7 +260,7 @@ for (const [shape, spec] of [
   ["Deployment", (pod: unknown) => ({ template: pod })],
   ["CronJob", (pod: unknown) => ({ jobTemplate: { spec: { template: pod } } })],
 ] as const) {
-  test(`a source in a namespace that Reflector's ${shape} excludes is no source (C3)`, async () => {
+  test(`a source in a namespace that Reflector's ${shape} excludes is no source`, async () => {
     const pod = reflectorPod({ name: EXCLUDED, value: "kube-*, DEV-?" });
     const { code, stdout } = await planned("reflector", [
       ...namespaces("platform", "dev-2", "dev-22", "team-a"),
@@ -278,7 +278,7 @@ for (const [shape, spec] of [
   });
 }
 
-test("a setting that the manifest takes from a ConfigMap makes the move incomplete (C3)", async () => {
+test("a setting that the manifest takes from a ConfigMap makes the move incomplete", async () => {
   const from = { name: EXCLUDED, valueFrom: { configMapKeyRef: { name: "x", key: "y" } } };
   const { code, stderr } = await planned("reflector", [
     ...namespaces("platform"),
@@ -292,7 +292,7 @@ test("a setting that the manifest takes from a ConfigMap makes the move incomple
   );
 });
 
-test("two workloads of the tool with different settings make the move incomplete (C3)", async () => {
+test("two workloads of the tool with different settings make the move incomplete", async () => {
   const { code, stderr } = await planned("reflector", [
     ...namespaces("platform"),
     workload("Deployment", "one", { template: reflectorPod() }),
@@ -303,7 +303,7 @@ test("two workloads of the tool with different settings make the move incomplete
   assert.match(stderr, /one and Deployment kube-system\/two run with different settings/);
 });
 
-test("labels that ClusterSecret is told to block are not copied, and the others are (C3)", async () => {
+test("labels that ClusterSecret is told to block are not copied, and the others are", async () => {
   const containers = [
     {
       image: "quay.io/clustersecret/clustersecret:0.0.14",
@@ -331,7 +331,7 @@ test("labels that ClusterSecret is told to block are not copied, and the others 
   assert.match(stdout, /secretcast\.io\/copy-labels: "?app\.kubernetes\.io\/name,tier"?\n/);
 });
 
-test("a rule with gaps is reported with the advice to ask the cluster, if the files hold no Namespace (C5)", async () => {
+test("a rule with gaps is reported with the advice to ask the cluster, if the files hold no Namespace", async () => {
   const to = { "replicator.v1.mittwald.de/replicate-to": "job-[0-9]*" };
   const { code, stderr } = await planned("replicator", [secret("platform", "x", to)]);
   assert.equal(code, 2);
@@ -410,7 +410,7 @@ function migrated(root: string, tool: string, ...more: readonly string[]) {
   return commandLine(["migrate", "--from", tool, "-f", root, "-R", ...more]);
 }
 
-test("the rule of one cluster is never written into the manifest of another (C1)", async (t) => {
+test("the rule of one cluster is never written into the manifest of another", async (t) => {
   const files = {
     "prod/s.yaml": manifest("platform", "registry", "prod-a,prod-b"),
     "staging/s.yaml": manifest("platform", "registry", "staging-a"),
@@ -436,7 +436,7 @@ test("the rule of one cluster is never written into the manifest of another (C1)
   assert.match(readFileSync(join(root, "prod/other.yaml"), "utf8"), /secretcast\.io\/to: prod-a/);
 });
 
-test("a manifest that SOPS signs, a generated one and a vendored one stay untouched and are named (C6)", async (t) => {
+test("a manifest that SOPS signs, a generated one and a vendored one stay untouched and are named", async (t) => {
   const files = {
     "sealed.yaml": manifest("platform", "sealed", "team-a", "sops: {mac: x}\n"),
     "generated.yaml": `# Code generated by a tool. DO NOT EDIT.\n${manifest("platform", "made", "team-a")}`,
@@ -457,7 +457,7 @@ test("a manifest that SOPS signs, a generated one and a vendored one stay untouc
   assert.match(readFileSync(join(root, "plain.yaml"), "utf8"), /secretcast\.io\/to: team-a/);
 });
 
-test("a Secret of another group is none, in files and in their edits (C8)", async (t) => {
+test("a Secret of another group is none, in files and in their edits", async (t) => {
   const foreign = manifest("platform", "x", "dev").replace(
     "apiVersion: v1",
     "apiVersion: vault.example.com/v1",
@@ -469,7 +469,7 @@ test("a Secret of another group is none, in files and in their edits (C8)", asyn
   assert.doesNotMatch(stdout, /secretcast\.io/);
 });
 
-test("an annotation that is null is an empty value, as an API server stores it: kubed then serves every namespace (C18)", async (t) => {
+test("an annotation that is null is an empty value, as an API server stores it: kubed then serves every namespace", async (t) => {
   for (const value of ["", "~", "null", '""', "!!null", "# none"]) {
     const text = manifest("platform", "x", "").replace(
       `${TO}: ""`,
@@ -481,7 +481,7 @@ test("an annotation that is null is an empty value, as an API server stores it: 
   }
 });
 
-test("an annotation that is no text is named, as the API server would refuse it (C18)", async (t) => {
+test("an annotation that is no text is named, as the API server would refuse it", async (t) => {
   const bare = manifest("platform", "x", "true").replace(`"true"`, "true");
   const { code, stderr } = await migrated(folderOf(t, { "x.yaml": bare }), "replicator");
   assert.equal(code, 2);
@@ -581,7 +581,7 @@ spec: {tls: [{secretName: made}]}
 };
 
 for (const [kind, [text, path]] of Object.entries(CREATORS)) {
-  test(`a rule in the template of a ${kind} is named with the line to type, and the exit code is 2 (C2)`, async (t) => {
+  test(`a rule in the template of a ${kind} is named with the line to type, and the exit code is 2`, async (t) => {
     const { code, stderr } = await migrated(folderOf(t, { "x.yaml": text }), "replicator");
     assert.equal(code, 2);
     assert.match(
@@ -640,7 +640,7 @@ for (const [what, files, problem] of [
     /x\.yaml:1: .*: add there a rule of secretcast that says \S+replicate-to: "\$\{TEAM\}"\n/,
   ],
 ] as const) {
-  test(`a rule in ${what} is named, the exit code is 2, and no file changes (C2, C14)`, async (t) => {
+  test(`a rule in ${what} is named, the exit code is 2, and no file changes`, async (t) => {
     const own = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n";
     const all: Readonly<Record<string, string>> = { "n.yaml": own, ...files };
     const root = folderOf(t, all);
@@ -654,7 +654,7 @@ for (const [what, files, problem] of [
   });
 }
 
-test("a mirror in Git whose source is created by something else is named with both lines to type (C2)", async (t) => {
+test("a mirror in Git whose source is created by something else is named with both lines to type", async (t) => {
   const mirror = `apiVersion: v1
 kind: Secret
 metadata:
@@ -670,7 +670,7 @@ metadata:
   );
 });
 
-test("of a mirror in Git of a type with required keys it is said which setting its tool needs (C13)", async (t) => {
+test("of a mirror in Git of a type with required keys it is said which setting its tool needs", async (t) => {
   const mirror = (name: string, type: string, data: string): string => `apiVersion: v1
 kind: Secret
 metadata:
@@ -695,7 +695,7 @@ ${data}
   }
 });
 
-test("what is different for mirrors is said where there are some, and placeholders are named (D13)", async () => {
+test("what is different for mirrors is said where there are some, and placeholders are named", async () => {
   const key = "reflector.v1.k8s.emberstack.com/";
   const source = secret("platform", "registry", { [`${key}reflection-allowed`]: "true" });
   const mirror = (namespace: string, data: unknown): object => {
@@ -723,7 +723,7 @@ test("what is different for mirrors is said where there are some, and placeholde
   assert.doesNotMatch(await said(typed), /mirrors with other content/);
 });
 
-test("a Namespace of several layers is one namespace with the labels of all (C1)", async (t) => {
+test("a Namespace of several layers is one namespace with the labels of all", async (t) => {
   const namespace = (name: string, labels: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: {${labels}}}\n`;
   const root = folderOf(t, {
@@ -746,13 +746,13 @@ test("a Namespace of several layers is one namespace with the labels of all (C1)
   assert.equal(code, 2);
 });
 
-test("a rule in a comment of a file that is not a manifest is not one (C14)", async (t) => {
+test("a rule in a comment of a file that is not a manifest is not one", async (t) => {
   const files = { "values.yaml": `# ${RULE}\nx: 1\n`, "n.yaml": CERTIFICATE.replace(RULE, "a: b") };
   const { code, stderr } = await migrated(folderOf(t, files), "replicator");
   assert.equal(code, 0, stderr);
 });
 
-test("what --write would not edit is named without --write too, with the same exit code (C6)", async (t) => {
+test("what --write would not edit is named without --write too, with the same exit code", async (t) => {
   const files = {
     "sealed.yaml": manifest("platform", "sealed", "team-a", "sops: {mac: x}\n"),
     "list.yaml": `apiVersion: v1\nkind: SecretList\nitems:\n- metadata:\n    namespace: platform\n    name: x\n    annotations: {${TO}: team-a}\n`,
@@ -766,7 +766,7 @@ test("what --write would not edit is named without --write too, with the same ex
   assert.match(readFileSync(join(root, "list.yaml"), "utf8"), /secretcast\.io\/to/);
 });
 
-test("patches are printed for mirrors that are empty in files, as --write edits them (C20)", async (t) => {
+test("patches are printed for mirrors that are empty in files, as --write edits them", async (t) => {
   const mirror = `apiVersion: v1
 kind: Secret
 metadata:

@@ -41,7 +41,7 @@ for (const [rule, present, lying, flag] of [
   ["one that it excludes by name is not excluded any more", ["*", "!shared"], ["shared"], "*"],
   ["one of a list that only excludes is not added", ["!x"], ["shared"], "!x"],
 ] as const)
-  test(`the flags after a move are the union, in order: ${rule} (E10)`, async () => {
+  test(`the flags after a move are the union, in order: ${rule}`, async () => {
     const objects = [...CLUSTER, ...lying.map((namespace) => sourceIn(namespace))];
     const settings = { ...moveSettings(), present };
     const migration = await planMove(OLD_TOOL.reflector, objects, NO_FLAGS, settings);
@@ -49,7 +49,7 @@ for (const [rule, present, lying, flag] of [
     assert.equal(migration.flags[0], `--source-namespaces=${flag}`);
   });
 
-test("a glob by which the controller excludes a namespace of the move is a problem, and what it runs with unread is a hint (E10)", async () => {
+test("a glob by which the controller excludes a namespace of the move is a problem, and what it runs with unread is a hint", async () => {
   const objects = [...CLUSTER, sourceIn("shared")];
   const of = (present: readonly string[] | undefined) =>
     planMove(OLD_TOOL.reflector, objects, NO_FLAGS, { ...moveSettings(), present });

@@ -77,7 +77,7 @@ test("a source that we cannot take is refused with each reason once, and not wri
   assert.equal(sourceRequest(moved), undefined);
 });
 
-test("a rule that no glob expresses and no namespace matches is reported, and the rest of the source moves (C5)", async () => {
+test("a rule that no glob expresses and no namespace matches is reported, and the rest of the source moves", async () => {
   const words = { [`${KEY}reflection-auto-namespaces`]: "(prod|test)-[0-9]+" };
   const moved = await sourceOf(secret("shared/x", { ...PUSHED, ...words }));
   assert.deepEqual(moved.annotations, { "secretcast.io/allow": "*" });
@@ -88,7 +88,7 @@ test("a rule that no glob expresses and no namespace matches is reported, and th
   );
 });
 
-test("a rule that no glob expresses names the namespaces of now, and is reported as incomplete (C5)", async () => {
+test("a rule that no glob expresses names the namespaces of now, and is reported as incomplete", async () => {
   const words = { [`${KEY}reflection-auto-namespaces`]: "team-[a-z]+,ops-.*" };
   const moved = await sourceOf(secret("shared/x", { ...PUSHED, ...words }));
   assert.equal(moved.annotations["secretcast.io/to"], "team-a,ops-*");
@@ -177,7 +177,7 @@ test("a source that the list has already is done", async () => {
   assert.deepEqual([sources[0]?.write, sources[0]?.entry?.key], ["none", "shared.x"]);
 });
 
-test("an entry that somebody wrote for the same object is a problem of that source, and nothing is written for it (C9)", async () => {
+test("an entry that somebody wrote for the same object is a problem of that source, and nothing is written for it", async () => {
   const made = secret("shared/x", PUSHED, MADE);
   const ours = 'secret: shared/x\nto: "*"\nallow: "*"\n';
   const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };

@@ -11,7 +11,7 @@ import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 
 const { settings } = OLD_TOOL.replicator;
 
-test("a flag of Go has its value behind its sign, and one that is true or false takes no next word (C3)", () => {
+test("a flag of Go has its value behind its sign, and one that is true or false takes no next word", () => {
   for (const [words, value] of [
     [["--allow-all=false"], "false"],
     [["-allow-all="], ""],
@@ -33,7 +33,7 @@ test("a flag of Go has its value behind its sign, and one that is true or false 
   }
 });
 
-test("a flag with text takes the next word, whatever it begins with (C3)", () => {
+test("a flag with text takes the next word, whatever it begins with", () => {
   for (const words of [["-exclude-namespaces", "-x"], ["--exclude-namespaces=-x"]]) {
     assert.equal(oldFlags(settings, wordsAlone(words)).flag("exclude-namespaces"), "-x");
   }
@@ -43,7 +43,7 @@ function container(given: Partial<OldContainer>): OldContainer {
   return { ...wordsAlone([]), ...given };
 }
 
-test("Reflector's setting is read under each name that .NET accepts for it (C3)", () => {
+test("Reflector's setting is read under each name that .NET accepts for it", () => {
   const of = OLD_TOOL.reflector.settings;
   for (const given of [
     { environment: { ES_Reflector__Watcher__ExcludedNamespaces: "dev-*" } },
@@ -62,7 +62,7 @@ test("Reflector's setting is read under each name that .NET accepts for it (C3)"
   assert.equal(oldFlags(of, other).flag("excluded-namespaces"), undefined);
 });
 
-test("a setting whose value is in a ConfigMap or Secret is named, and no other is (C3)", () => {
+test("a setting whose value is in a ConfigMap or Secret is named, and no other is", () => {
   const of = OLD_TOOL.reflector.settings;
   const name = "ES_Reflector__Watcher__ExcludedNamespaces";
   assert.deepEqual(hiddenSettings(of, container({ hidden: [name] })), [name]);

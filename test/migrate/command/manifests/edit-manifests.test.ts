@@ -108,7 +108,7 @@ for (const [form, text] of [
     const edits = new Map([["Secret b/a", added]]);
     const edited = editManifest("f.yaml", text, edits, at("b"));
     assert.deepEqual(edited.done, ["Secret b/a"]);
-    // Every line ends as the others do (C23).
+    // Every line ends as the others do.
     assert.equal(/(?<!\r)\n/.test(edited.text), /(?<!\r)\n/.test(text));
     const [before, after] = [loadAll(text)[0], loadAll(edited.text)[0]];
     assert.deepEqual(annotationsIn(after), { ...annotationsIn(before), ...added });
@@ -144,7 +144,7 @@ for (const [form, items] of [
   ],
   ["an empty value", "  - {kind: Secret, metadata: {name: a, annotations: }}\n"],
 ] as const) {
-  test(`a manifest whose annotations are ${form} is refused, and no byte of it changes (C6)`, () => {
+  test(`a manifest whose annotations are ${form} is refused, and no byte of it changes`, () => {
     const text = `kind: List\nitems:\n${items}`;
     const edits = new Map([["Secret b/a", { "secretcast.io/to": "*" }]]);
     const edited = editManifest("f.yaml", text, edits, at("b"));

@@ -189,7 +189,7 @@ test("apply does not take another manager's field unless forced", async (place) 
   );
 });
 
-test("two managers that apply one key of stringData conflict, whatever its value (D12)", async (place) => {
+test("two managers that apply one key of stringData conflict, whatever its value", async (place) => {
   const stringData = (value: string) => secret("a", { stringData: { k: value } });
   ok(await apply(place, "one", stringData("v")), 201);
   ok(await apply(place, "one", stringData("w")), 200);

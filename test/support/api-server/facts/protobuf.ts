@@ -7,7 +7,7 @@ import { assertFailure, ok, test } from "./place.ts";
 const contentType = "application/vnd.kubernetes.protobuf";
 const SECONDS = 1_767_225_600;
 
-test("an Event of events.k8s.io/v1 in protobuf is created with every field (D12)", async ({
+test("an Event of events.k8s.io/v1 in protobuf is created with every field", async ({
   http,
   namespace,
 }) => {
@@ -58,7 +58,7 @@ test("an Event of events.k8s.io/v1 in protobuf is created with every field (D12)
   });
 });
 
-test("a SelfSubjectAccessReview is answered in protobuf and in YAML (D12)", async ({
+test("a SelfSubjectAccessReview is answered in protobuf and in YAML", async ({
   http,
   namespace,
 }) => {
@@ -88,7 +88,7 @@ test("a SelfSubjectAccessReview is answered in protobuf and in YAML (D12)", asyn
   assert.equal(field(ok(told, 201), "spec", "resourceAttributes", "verb"), "list");
 });
 
-test("a body of another kind than the resource's is refused in protobuf too (D12)", async ({
+test("a body of another kind than the resource's is refused in protobuf too", async ({
   http,
   secrets,
 }) => {
