@@ -5,11 +5,10 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../test/support/time/eventually.ts";
 import { field } from "../test/support/api-server/http.ts";
-import { postLoop, type Batch, type Took } from "./post-loop.ts";
+import { postLoop, type Post, type Batch, type Took } from "./post-loop.ts";
 import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import { median, scoped, sum, type Bench, type How } from "./scorecard.ts";
-import type { Post } from "./transports.ts";
 
 const CONCURRENCY = 32;
 
@@ -87,7 +86,7 @@ export const fanout: Bench = {
       "delete-hold": "0",
     });
     await controller.said("started worker");
-    const bare = postLoop(how, "bare");
+    const bare = postLoop(how);
     const batch = batchFor(cluster);
     const ours: Took[] = [];
     const theirs: Took[] = [];
@@ -148,7 +147,7 @@ async function firstFanOuts(how: How, cluster: RealCluster): Promise<void> {
     const namespaces = numbered(`first${copies}`, copies);
     await cluster.createNamespaces(namespaces);
     await calm();
-    const bare = postLoop(how, "bare");
+    const bare = postLoop(how);
     const took: { readonly ours: number; readonly theirs: number }[] = [];
     for (let round = 0; round < (how.quick ? 2 : 5); round++) {
       const name = `first-${copies}-${round}`;

@@ -1,11 +1,14 @@
 // Namespaces that are made one after the other while something else goes on, and how long each waited
 // for its copy.
 import { setTimeout as delay } from "node:timers/promises";
+import { field } from "../test/support/api-server/http.ts";
 import { eventually } from "../test/support/time/eventually.ts";
+import type { RealCluster } from "./cluster.ts";
 import type { Program } from "./program.ts";
 import { quantile, type How } from "./scorecard.ts";
 import { eventLine, namespaceJson, type ScriptedServer } from "./scripted-server.ts";
 
+const COPIES = "/api/v1/secrets?watch=true&fieldSelector=metadata.name%3Dfirst";
 const APART_MS = 500;
 const PATIENCE_MS = 600_000;
 
@@ -96,4 +99,33 @@ export function freshFigures(how: How, waits: readonly number[]): void {
     ["p99", 0.99],
   ] as const)
     how.figure(`a fresh namespace's copy, ${name}`, quantile(waits, share), "ms");
+}
+
+/** When the copy in each namespace was seen. */
+export function watchCopies(how: How, cluster: RealCluster): ReadonlyMap<string, number> {
+  const seen = new Map<string, number>();
+  const stop = new AbortController();
+  how.after(() => stop.abort());
+  // The server ends a watch after half an hour or a whole one, and the next begins with all there are.
+  const read = async (): Promise<void> => {
+    while (!stop.signal.aborted)
+      for await (const event of cluster.http.lines(COPIES, stop.signal)) {
+        const namespace = String(field(event, "object", "metadata", "namespace"));
+        if (!seen.has(namespace)) seen.set(namespace, performance.now());
+      }
+  };
+  read().catch(() => undefined);
+  return seen;
+}
+
+export async function freshNamespace(
+  cluster: RealCluster,
+  seen: ReadonlyMap<string, number>,
+  name: string,
+  timeoutMs = 30_000,
+): Promise<number> {
+  await cluster.send("POST", "/api/v1/namespaces", { metadata: { name } });
+  const began = performance.now();
+  const at = await eventually(`a copy in ${name}`, () => seen.get(name), timeoutMs);
+  return Math.max(0, at - began);
 }

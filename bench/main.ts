@@ -47,9 +47,8 @@ async function runBeside(benches: readonly Bench[]): Promise<number> {
       if (!isGood) failed++;
     }
   };
-  const shared = benches.filter(({ countsByTime }) => !countsByTime).values();
+  const shared = benches.values();
   await Promise.all(Array.from({ length: AT_ONCE }, () => lane(shared)));
-  await lane(benches.filter(({ countsByTime }) => countsByTime));
   return failed;
 }
 

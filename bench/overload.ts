@@ -20,8 +20,7 @@ import {
   RENEW_DEADLINE_S,
   type RealCluster,
 } from "./cluster.ts";
-import { freshFigures, FreshNamespaces } from "./fresh-namespaces.ts";
-import { freshNamespace, watchCopies } from "./fresh.ts";
+import { freshFigures, freshNamespace, FreshNamespaces, watchCopies } from "./fresh-namespaces.ts";
 import { Program } from "./program.ts";
 import { fan } from "./scale.ts";
 import type { Refusal } from "./scripted-server.ts";

@@ -21,8 +21,6 @@ export type Bench = {
   readonly parts?: readonly string[];
   /** Runs in a quick run only if it is named, because it takes more than seconds. */
   readonly alone?: true;
-  /** Its counts are right only on a machine that answers soon, so that a quick run has no other beside it. */
-  readonly countsByTime?: true;
   run(how: How): Promise<void>;
 };
 
