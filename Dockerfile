@@ -6,10 +6,13 @@ WORKDIR /app
 # tools/dev-node is a development dependency by path: npm reads its package.json and installs nothing of it.
 COPY package.json package-lock.json LICENSE ./
 COPY tools/dev-node/package.json tools/dev-node/
+COPY packages/kube/package.json packages/kube/
+COPY packages/sandbox/package.json packages/sandbox/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tools/bundle.ts tools/
 COPY tools/bundle tools/bundle
 COPY manifests/example manifests/example
+COPY packages packages
 COPY src src
 RUN npm run bundle -- layer maps
 

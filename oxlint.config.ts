@@ -1,6 +1,6 @@
 // The lint rules of the project. Which folder may import which is one table, `WALLS`: a folder imports
 // its own files, the folders in its row and nothing else of ours.
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 
 const NODE = ["node:*", "node:*/promises"];
 const PURE = [
@@ -432,9 +432,14 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   "": { from: ["cli", "run", "kube/rest", "kube/library/termination"], packages: NODE },
 };
 
+/** The packages are beside src. */
+function folderOf(room: string): string {
+  return `${/^(?:kube|sandbox)(?:\/|$)/.test(room) ? "packages" : "src"}/${room}`;
+}
+
 /** A name is a folder of `WALLS`, or one file in one. */
 function patternOf(room: string, from: string): string {
-  const path = relative(`/${room}`, `/${from}`);
+  const path = relative(`/${folderOf(room)}`, `/${folderOf(from)}`);
   const file = from in WALLS ? `${path}/*.ts` : `${path}.ts`;
   return `!${file.startsWith(".") ? file : `./${file}`}`;
 }
@@ -448,11 +453,11 @@ function wallOf([room, { from, packages }]: readonly [string, Wall]) {
     ...packages.map((name) => `!${name}`),
   ];
   return {
-    files: [`src/${room === "" ? "" : `${room}/`}*.ts`],
+    files: [join(folderOf(room), "*.ts")],
     rules: {
       "no-restricted-imports": [
         "error",
-        { patterns: [{ group, message: `src/${room} imports ${may}` }] },
+        { patterns: [{ group, message: `${folderOf(room)} imports ${may}` }] },
       ],
     },
   };
@@ -503,6 +508,22 @@ export default {
       },
     },
     ...Object.entries(WALLS).map(wallOf),
+    {
+      files: ["packages/**/*.test.ts", "packages/*/testing/**/*.ts"],
+      rules: {
+        "no-restricted-imports": [
+          "error",
+          {
+            patterns: [
+              {
+                group: ["src", "test", "bench", "tools"].map((folder) => `**/${folder}/**`),
+                message: "a package and its tests import nothing of the product",
+              },
+            ],
+          },
+        ],
+      },
+    },
     {
       files: ["examples/*.ts"],
       rules: {

@@ -1,7 +1,7 @@
 // What the controller's account asked of a real API server, by that server's own audit log.
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { ACCOUNT } from "../test/support/api-server/account.ts";
-import { field } from "../test/support/api-server/http.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
 import type { RealCluster } from "./cluster.ts";
 
 /** How many, by "VERB RESOURCE". */

@@ -10,7 +10,7 @@ import {
   type ControlPlane,
   type Setup,
 } from "../test/support/api-server/control-plane.ts";
-import { field, type Http } from "../test/support/api-server/http.ts";
+import { field, type Http } from "../packages/sandbox/testing/http.ts";
 import { clusterAssets } from "../tools/cluster-assets.ts";
 import type { How } from "./scorecard.ts";
 

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { field } from "../test/support/api-server/http.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
 
 export type Read = { readonly ms: number; readonly bytes: number };
 

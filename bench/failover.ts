@@ -5,12 +5,12 @@
 // Several Leases at once, because most of it is waiting.
 import { setTimeout as delay } from "node:timers/promises";
 import { LEASE_TIMES } from "../src/controller/settings/config.ts";
-import { candidate } from "../test/support/kube/candidate.ts";
-import { LeaseServer } from "../test/support/kube/lease-server.ts";
-import { FakeClock } from "../test/support/time/fake-clock.ts";
+import { candidate } from "../packages/kube/testing/candidate.ts";
+import { LeaseServer } from "../packages/kube/testing/lease-server.ts";
+import { FakeClock } from "../packages/kube/testing/fake-clock.ts";
 import { allowLeases, LeadStage } from "../test/support/scenes/lead-stage.ts";
 import type { WiredReplica } from "../test/support/programs/wired-replica.ts";
-import { eventually } from "../test/support/time/eventually.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 import { numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { imageCommand } from "./image.ts";
 import { quantile, runParts, sum, type Bench, type How, type Part } from "./scorecard.ts";

@@ -3,8 +3,8 @@
 // line that says all is done, its last look at the plan included.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { eventually } from "../test/support/time/eventually.ts";
-import { field } from "../test/support/api-server/http.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
 import { postLoop, type Post, type Batch, type Took } from "./post-loop.ts";
 import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";

@@ -2,8 +2,8 @@
 // ServiceAccount `default`. Which was first, the copy or the account, is said by their resourceVersions, which are
 // revisions of etcd. Clocks only say by how much. projection runs the same rows on the same API server.
 import { setTimeout as delay } from "node:timers/promises";
-import { field } from "../test/support/api-server/http.ts";
-import { eventually } from "../test/support/time/eventually.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 import {
   calm,
   FLAGS,

@@ -1,8 +1,8 @@
 // Namespaces that are made one after the other while something else goes on, and how long each waited
 // for its copy.
 import { setTimeout as delay } from "node:timers/promises";
-import { field } from "../test/support/api-server/http.ts";
-import { eventually } from "../test/support/time/eventually.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 import type { RealCluster } from "./cluster.ts";
 import type { Program } from "./program.ts";
 import { quantile, type How } from "./scorecard.ts";

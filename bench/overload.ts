@@ -3,16 +3,16 @@
 // converge, is the Lease kept, what does the process hold, and how long does a fresh namespace wait.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { systemClock } from "../src/kube/time/clock.ts";
-import { TokenBucket } from "../src/kube/time/token-bucket.ts";
+import { systemClock } from "../packages/kube/time/clock.ts";
+import { TokenBucket } from "../packages/kube/time/token-bucket.ts";
 import { controllerToken } from "../test/support/api-server/account.ts";
-import { startFaultProxy, type FaultProxy } from "../test/support/api-server/fault-proxy.ts";
-import { field, openHttp } from "../test/support/api-server/http.ts";
+import { startFaultProxy, type FaultProxy } from "../packages/kube/testing/fault-proxy.ts";
+import { field, openHttp } from "../packages/sandbox/testing/http.ts";
 import { LeaseWitness } from "../test/support/api-server/lease-witness.ts";
-import { kubeConfigFile, kubeConfigFor } from "../test/support/kube/kubeconfig-text.ts";
+import { kubeConfigFile, kubeConfigFor } from "../packages/kube/testing/kubeconfig-text.ts";
 import { refusal } from "../test/support/scenes/proxied.ts";
-import { eventually } from "../test/support/time/eventually.ts";
-import { seeded } from "../test/support/time/random.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
+import { seeded } from "../packages/kube/testing/random.ts";
 import {
   LEADER_FLAGS,
   numbered,

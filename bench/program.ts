@@ -4,8 +4,8 @@ import {
   spawnController,
   type ControllerProcess,
 } from "../test/support/programs/controller-process.ts";
-import { field } from "../test/support/api-server/http.ts";
-import { eventually } from "../test/support/time/eventually.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 import { imageCommand } from "./image.ts";
 import { limited } from "./memory-limit.ts";
 import { cpuMs, memory, readBytes, type Memory } from "./proc.ts";

@@ -5,9 +5,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { field } from "../test/support/api-server/http.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
 import { serviceAccountKubeconfig } from "../test/support/api-server/service-account.ts";
-import { eventually } from "../test/support/time/eventually.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 import type { RealCluster } from "./cluster.ts";
 import type { How } from "./scorecard.ts";
 

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { kubeConfigFor, kubeConfigText } from "../test/support/kube/kubeconfig-text.ts";
+import { kubeConfigFor, kubeConfigText } from "../packages/kube/testing/kubeconfig-text.ts";
 import type { How } from "./scorecard.ts";
 
 export type Script = {

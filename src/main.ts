@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { isSea } from "node:sea";
 import type { Program } from "./run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
-import { terminationSignal } from "./kube/library/termination.ts";
-import { safeErrorText } from "./kube/rest/error-text.ts";
+import { terminationSignal } from "../packages/kube/library/termination.ts";
+import { safeErrorText } from "../packages/kube/rest/error-text.ts";
 
 const LAST_LINES_MS = 1000;
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";

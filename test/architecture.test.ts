@@ -6,13 +6,29 @@ import { test } from "node:test";
 import { WALLS } from "../oxlint.config.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const SRC = join(ROOT, "src");
+
+/** The folder of the sources that a room of WALLS is in: kube and sandbox are packages beside src. */
+function sourcesOf(room: string): string {
+  return join(ROOT, /^(?:kube|sandbox)(?:\/|$)/.test(room) ? "packages" : "src");
+}
 
 function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .toSorted();
+}
+
+/** Every file of src, and of the packages by `kube/` and `sandbox/`, without their tests. */
+function sources(): readonly string[] {
+  const packaged = filesOf(join(ROOT, "packages")).filter(
+    (file) => !/\/testing\/|\.test\.ts$|package\.json$/.test(file),
+  );
+  return [...filesOf(join(ROOT, "src")), ...packaged];
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(sourcesOf(file), file), "utf8");
 }
 
 /** The folders that an indented tree names, each by its path. */
@@ -31,10 +47,10 @@ function pathsOf(tree: string): readonly string[] {
     .toSorted();
 }
 
-test("the tree in docs/architecture.md has every folder of src, each with a line, and no other", () => {
+test("the tree in docs/architecture.md has every folder of sources, each with a line", () => {
   const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const [, tree = ""] = /^(src\/\n.*?)\n```/ms.exec(page) ?? [];
-  const folders = filesOf(SRC).flatMap((file) => {
+  const folders = sources().flatMap((file) => {
     const parts = file.split("/").slice(0, -1);
     return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
   });
@@ -43,21 +59,19 @@ test("the tree in docs/architecture.md has every folder of src, each with a line
   assert.deepEqual(bare, []);
 });
 
-test("a file of src begins with what it promises", () => {
-  const silent = filesOf(SRC).filter(
-    (file) =>
-      file.endsWith(".ts") && !/^(?:#!.*\n)?\/[/*]/.test(readFileSync(join(SRC, file), "utf8")),
+test("a source file begins with what it promises", () => {
+  const silent = sources().filter(
+    (file) => file.endsWith(".ts") && !/^(?:#!.*\n)?\/[/*]/.test(textOf(file)),
   );
   assert.deepEqual(silent, []);
 });
 
 test("WALLS allows no import that no file uses, except of the modules of Node", () => {
   const unused = Object.entries(WALLS).flatMap(([room, { from, packages }]) => {
-    const files = filesOf(SRC).filter((file) => dirname(file) === (room || "."));
+    const files = sources().filter((file) => dirname(file) === (room || "."));
     const used = files.flatMap((file) =>
-      Array.from(
-        readFileSync(join(SRC, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g),
-        ([, name = ""]) => (name.startsWith(".") ? join(room, name).replace(/\.ts$/, "") : name),
+      Array.from(textOf(file).matchAll(/(?:from |import\()"([^"]+)"/g), ([, name = ""]) =>
+        pathOf(room, name),
       ),
     );
     return [...from.map((name) => (name in WALLS ? `${name}/*` : name)), ...packages]
@@ -70,23 +84,31 @@ test("WALLS allows no import that no file uses, except of the modules of Node", 
   assert.deepEqual(unused, []);
 });
 
+/** What is imported from a file of `room`, as WALLS names it. */
+function pathOf(room: string, name: string): string {
+  if (!name.startsWith(".")) return name;
+  return join(room, name)
+    .replace(/^\.\.\/packages\//, "")
+    .replace(/\.ts$/, "");
+}
+
 test("every file in which docs/architecture.md lets a change begin is there", () => {
   const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const [, table = ""] = /^## Where a change begins$.*?```\n(.*?)^```$/ms.exec(page) ?? [];
   const named = Array.from(table.matchAll(/\w[-\w]*(?:\/[-\w]+)+/g), ([path]) => `${path}.ts`);
   assert.ok(named.length > 20);
-  const files = filesOf(SRC);
+  const files = sources();
   assert.deepEqual(
     named.filter((file) => !files.includes(file)),
     [],
   );
 });
 
-test("an exported name is exported once in the whole of src, and means one thing", () => {
+test("an exported name is exported once in the whole of src and the packages, and means one thing", () => {
   const places = new Map<string, string[]>();
-  for (const file of filesOf(SRC)) {
+  for (const file of sources()) {
     if (!file.endsWith(".ts")) continue;
-    const text = readFileSync(join(SRC, file), "utf8");
+    const text = textOf(file);
     const exported = text.matchAll(
       /^export (?:async )?(?:function\*?|class|const|type|interface|abstract class) (\w+)/gm,
     );
@@ -98,7 +120,7 @@ test("an exported name is exported once in the whole of src, and means one thing
 });
 
 test("files have kebab-case names, and none is called after nothing in particular", () => {
-  const names = filesOf(SRC)
+  const names = sources()
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.replace(/^.*\//, "").replace(/(\.d)?\.ts$/, ""));
   const odd = names.filter(
@@ -110,10 +132,10 @@ test("files have kebab-case names, and none is called after nothing in particula
 });
 
 test("a comment names no file that is not there", () => {
-  const names = new Set(filesOf(SRC).map((file) => file.replace(/^.*\//, "")));
-  const missing = filesOf(SRC).flatMap((file) => {
+  const names = new Set(sources().map((file) => file.replace(/^.*\//, "")));
+  const missing = sources().flatMap((file) => {
     if (!/\.(ts|js)$/.test(file)) return [];
-    const comments = readFileSync(join(SRC, file), "utf8").match(/^\s*(?:\/\/|\/?\*).*$/gm) ?? [];
+    const comments = textOf(file).match(/^\s*(?:\/\/|\/?\*).*$/gm) ?? [];
     return comments
       .flatMap((line) => line.match(/\b[\w-]+\.ts\b/g) ?? [])
       .filter((name) => !names.has(name))
@@ -160,9 +182,9 @@ const RETIRED: readonly (readonly [word: RegExp, instead: string])[] = [
 ];
 
 test("no retired name is in the code or its comments (T4, T5)", () => {
-  const found = filesOf(SRC).flatMap((file) => {
+  const found = sources().flatMap((file) => {
     if (!file.endsWith(".ts") || file.startsWith("sandbox/")) return [];
-    const lines = readFileSync(join(SRC, file), "utf8").split("\n");
+    const lines = textOf(file).split("\n");
     return lines.flatMap((line, index) =>
       RETIRED.filter(([word]) => word.test(line)).map(
         ([word, instead]) => `${file}:${index + 1}: ${String(word)}, write ${instead}`,
@@ -173,17 +195,17 @@ test("no retired name is in the code or its comments (T4, T5)", () => {
 });
 
 test("a map of texts has one name in the source (T14)", () => {
-  const others = filesOf(SRC).filter(
+  const others = sources().filter(
     (file) =>
       file.endsWith(".ts") &&
       !/^(?:text\/string-map\.ts|kube\/|sandbox\/)/.test(file) &&
-      /^type \w+ = Readonly<Record<string, string>>;$/m.test(readFileSync(join(SRC, file), "utf8")),
+      /^type \w+ = Readonly<Record<string, string>>;$/m.test(textOf(file)),
   );
   assert.deepEqual(others, []);
 });
 
 test("the types of client-node cost a program nothing: one place loads the package (T18)", () => {
-  const texts = filesOf(SRC).map((file) => [file, readFileSync(join(SRC, file), "utf8")] as const);
+  const texts = sources().map((file) => [file, textOf(file)] as const);
   const using = texts.filter(([, text]) => text.includes('"@kubernetes/client-node"'));
   assert.ok(using.length >= 5);
   const loading = using.filter(([, text]) =>
@@ -196,10 +218,8 @@ test("the types of client-node cost a program nothing: one place loads the packa
 });
 
 test("only one place writes how many more names there are (T14)", () => {
-  const others = filesOf(SRC).filter(
-    (file) =>
-      file.endsWith(".ts") &&
-      /and \$\{[^}]+\} more(?:`|\$)/.test(readFileSync(join(SRC, file), "utf8")),
+  const others = sources().filter(
+    (file) => file.endsWith(".ts") && /and \$\{[^}]+\} more(?:`|\$)/.test(textOf(file)),
   );
   assert.deepEqual(others, [], "text/listed.ts writes it");
 });

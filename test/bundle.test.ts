@@ -21,9 +21,9 @@ import { fileURLToPath } from "node:url";
 import type { BundledPackage } from "../tools/bundle/licences.ts";
 import { decode } from "../tools/decode.ts";
 import { IMAGE_NODE, imageFlags } from "../tools/image/image-node.ts";
-import { startSandbox } from "../src/sandbox/server.ts";
+import { startSandbox } from "../packages/sandbox/server.ts";
 import { copyContext, readStages } from "./support/programs/dockerfile.ts";
-import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
+import { kubeConfigFor, kubeConfigText } from "../packages/kube/testing/kubeconfig-text.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "secretcast-bundle-"));

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } 
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager"];
 

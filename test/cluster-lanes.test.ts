@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
 import { Lanes, type FileRole } from "./support/api-server/lanes.ts";
-import { eventually } from "./support/time/eventually.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 
 const LANE = new URL("support/api-server/lane.ts", import.meta.url).href;
 /** Says what it was given, and runs until it is ended. */

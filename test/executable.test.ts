@@ -19,7 +19,7 @@ import { OWN_PLATFORM, PLATFORMS } from "../tools/executable/platforms.ts";
 import { runEveryCommand, startDemo, type Demo } from "./support/programs/every-command.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
 import { releaseFolder } from "./support/programs/release-folder.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const IMAGE = `registry.example/owner/secretcast@sha256:${"0".repeat(64)}`;

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { planCommand } from "../src/cli/plan/plan-command.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const text = (file: string): string => readFileSync(join(ROOT, file), "utf8");

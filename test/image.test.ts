@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { givenRelease } from "./support/programs/release-folder.ts";
 import { whyNoImage } from "../tools/image/buildah.ts";
 import { buildImage } from "../tools/image.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const why = whyNoImage();
 

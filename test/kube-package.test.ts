@@ -7,8 +7,8 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { loadAll } from "js-yaml";
-import { startSandbox } from "../src/sandbox/server.ts";
-import { openHttp } from "./support/api-server/http.ts";
+import { startSandbox } from "../packages/sandbox/server.ts";
+import { openHttp } from "../packages/sandbox/testing/http.ts";
 import { startExample } from "./support/programs/example-process.ts";
 import type { ExampleName, ExampleProcess } from "./support/programs/example-process.ts";
 import {
@@ -18,7 +18,7 @@ import {
   installPacked,
   readManifest,
 } from "./support/programs/packed-project.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../examples");
 const folder = folderOf({ after });

@@ -18,13 +18,13 @@ import {
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/controller/settings/flags.ts";
-import { field } from "./support/api-server/http.ts";
+import { field } from "../packages/sandbox/testing/http.ts";
 import { grantsOf, neededGrants, type RbacManifest } from "./support/kube/rbac.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
 import { KINDS } from "../src/controller/model/kinds.ts";
 import { isUid } from "../src/controller/desired/copy.ts";
 import { marksOf } from "../src/controller/observed/read-copy.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);

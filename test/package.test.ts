@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 import { npm, packTree, readManifest } from "./support/programs/packed-project.ts";
 import { lockedPackages, productionPackages } from "./support/programs/production-packages.ts";
 
@@ -47,20 +47,22 @@ test("the package holds the program, its example and its papers, and no source o
 test("the package declares the machinery for others, and nothing else", () => {
   const declared = paths.filter((path) => path.endsWith(".d.ts"));
   for (const library of ["kube", "sandbox"])
-    assert.ok(declared.includes(`dist/${library}/library/index.d.ts`), library);
+    assert.ok(declared.includes(`dist/packages/${library}/library/index.d.ts`), library);
   assert.deepEqual(
-    declared.filter((path) => !/^dist\/(?:kube|sandbox\/library)\//.test(path)),
+    declared.filter((path) => !/^dist\/packages\/(?:kube|sandbox\/library)\//.test(path)),
     [],
   );
 });
 
-/** Every file of src, as the build names it; types alone are no part of it. */
+/** Every file of src and of the packages, as the build names it; types alone are no part of it. */
 function inDist(): readonly string[] {
-  const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
-  return files
-    .filter((file) => file.isFile() && !/\.(?:d\.ts|md)$/.test(file.name))
-    .map((file) => join("dist", relative(join(ROOT, "src"), file.parentPath), file.name))
-    .map((path) => path.replace(/\.ts$/, ".js"));
+  return ["src", "packages"].flatMap((root) =>
+    readdirSync(join(ROOT, root), { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile() && !/\.(?:d\.ts|md|test\.ts)$/.test(file.name))
+      .map((file) => relative(ROOT, join(file.parentPath, file.name)))
+      .filter((path) => !/\/testing\/|^packages\/\w+\/package\.json$/.test(path))
+      .map((path) => join("dist", path.replace(/^src\//, "")).replace(/\.ts$/, ".js")),
+  );
 }
 
 type Bom = {

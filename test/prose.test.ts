@@ -45,7 +45,10 @@ function assertMarks(text: string, limits: Marks): void {
 }
 
 test("comments of the source are plain English (T7)", () => {
-  const comments = filesOf("src/**/*.ts").flatMap((file) =>
+  const sources = filesOf("{src,packages}/**/*.ts").filter(
+    (file) => !/\.test\.ts$|\/testing\//.test(file),
+  );
+  const comments = sources.flatMap((file) =>
     Array.from(
       read(file).matchAll(/^\s*(?:\/\/|\/\*\*|\*)\s?(.*?)(?:\*\/)?$/gm),
       ([, line = ""]) => line,

@@ -2,11 +2,11 @@
 // demo starts it. `UPDATE_README=1 npm test -- test/readme-transcript.test.ts` writes it anew.
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { eventually } from "./support/time/eventually.ts";
+import { eventually } from "../packages/kube/testing/eventually.ts";
 import { kubectlMissing } from "./support/api-server/kubectl.ts";
 import { assertTranscript } from "./support/documents/transcripts.ts";
 import { startDemo } from "./support/programs/every-command.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const README = new URL("../README.md", import.meta.url);
 const SESSION = [

@@ -1,5 +1,5 @@
 // What the documentation says of the program is what the code says: tables, scripts, paths.
-import { FAILURE_CAUSES } from "../src/kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES } from "../packages/kube/rest/failure-cause.ts";
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";

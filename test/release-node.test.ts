@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { missingArchives, nodeProgramOf } from "../tools/executable/node-program.ts";
 import { PLATFORMS, platformOf } from "../tools/executable/platforms.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DEV_NODE: { readonly optionalDependencies: Readonly<Record<string, string>> } = JSON.parse(

@@ -14,7 +14,7 @@ import { givenRelease } from "./support/programs/release-folder.ts";
 import { byTagAlone, unpinnedBases } from "../tools/release/bases.ts";
 import { digestOfArchive, writeLayout } from "../tools/release/oci-layout.ts";
 import { notesOf } from "../tools/release/page.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 import { readManifest } from "./support/programs/packed-project.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));

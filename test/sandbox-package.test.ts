@@ -12,7 +12,7 @@ import {
   installPacked,
   readManifest,
 } from "./support/programs/packed-project.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 const GUIDE = join(import.meta.dirname, "../docs/sandbox.md");
 const CLIENT = "@kubernetes/client-node";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { deadLinks } from "../tools/site-links.ts";
 import { layOutPages } from "../tools/site-pages.ts";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 test("a link to a page, a heading or a file that is not there is named with its page", (t) => {
   const site = folderOf(t, {

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folderOf } from "./support/programs/folder.ts";
+import { folderOf } from "../packages/kube/testing/folder.ts";
 
 function start(home: string, env: NodeJS.ProcessEnv = {}): void {
   const { NODE_COMPILE_CACHE: _tests, ...inherited } = process.env;

@@ -8,8 +8,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAll } from "js-yaml";
-import { isObject } from "../src/sandbox/storage/object.ts";
-import { startSandbox } from "../src/sandbox/server.ts";
+import { isObject } from "../packages/sandbox/storage/object.ts";
+import { startSandbox } from "../packages/sandbox/server.ts";
 import { asksForHelp, helpOf, refuse } from "./words.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../examples");

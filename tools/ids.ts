@@ -1,10 +1,10 @@
-// Prints the ids of test/kube/README.md beside the tests that passed for them, and fails when an id
+// Prints the ids of packages/kube/STATEMENTS.md beside the tests that passed for them, and fails when an id
 // that is listed as tested has no passing test, or when a test fails. FILE is what
 // `TEST_RESULTS=FILE npm test` left: npm run ids -- FILE.
 import { readFileSync } from "node:fs";
 import { refuse, wordsOf } from "./words.ts";
 
-const LIST = "test/kube/README.md";
+const LIST = "packages/kube/STATEMENTS.md";
 const ID = /\b[A-Z]{1,2}-?\d+\b/g;
 // A result in the Test Anything Protocol; subtests are indented.
 const RESULT = /^ *(?<not>not )?ok \d+ - (?<name>.*?)(?<directive> # (?:SKIP|TODO).*)?$/;

@@ -1,5 +1,5 @@
 // Runs node's test runner over our tests. Options go to the runner (npm test -- --test-reporter=tap),
-// paths replace the default set (npm test -- test/kube/workqueue/queue.test.ts).
+// paths replace the default set (npm test -- packages/kube/workqueue/queue.test.ts).
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -44,7 +44,7 @@ const LONG = [
   "test/integration/migrate-{kyverno,meddling}.test.ts",
   "test/integration/{receipts,recipes,ways-out}.test.ts",
   "test/integration/scenarios-{many,secrecy}.test.ts",
-  "test/kube/kubeconfig/{exec-plugin,lean,oidc-provider}.test.ts",
+  "{packages,test}/kube/kubeconfig/{exec-plugin,lean,oidc-provider}.test.ts",
   "test/{manifests,migrating-page,readme-transcript,start,tool-words}.test.ts",
   "test/sandbox/kubectl.test.ts",
 ];
@@ -58,7 +58,7 @@ const scenarios = () =>
 // What counts covered lines takes what is long too. test/cluster needs a real API server.
 const counts = options.some((option) => option.includes("coverage"));
 const left = ["test/cluster/**", ...PACKED, ...(counts ? [] : LONG)];
-const usual = () => globSync("test/**/*.test.ts", { exclude: left });
+const usual = () => globSync("{packages,test}/**/*.test.ts", { exclude: left });
 const all = () => (named ? scenarios() : more ? globSync([...PACKED, ...LONG]) : usual());
 const files = paths.length > 0 ? paths : all();
 // Of what a test could play for hours, a run of everything plays little: test/support/time/extent.ts.

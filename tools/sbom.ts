@@ -10,7 +10,12 @@ import type { BundledPackage } from "./bundle/licences.ts";
 import { ROOT, run } from "./release/files.ts";
 import { wordsOf } from "./words.ts";
 
-type Locked = { readonly dev?: boolean; readonly link?: boolean; devDependencies?: unknown };
+type Locked = {
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  devDependencies?: unknown;
+  workspaces?: unknown;
+};
 type Component = { readonly "bom-ref": string; readonly name: string; readonly version: string };
 export type Bom = {
   readonly serialNumber?: string;
@@ -23,15 +28,18 @@ const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 /** Of every production package. */
 export function billOfMaterials(): Bom {
-  const { devDependencies: _, ...manifest }: Record<string, unknown> = JSON.parse(
-    read("package.json"),
-  );
+  const {
+    devDependencies: _,
+    workspaces: __,
+    ...manifest
+  }: Record<string, unknown> = JSON.parse(read("package.json"));
   const lock: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
   const shipped = Object.entries(lock.packages).filter(
-    ([path, { dev, link }]) => !dev && !link && !path.startsWith("tools/"),
+    ([path, { dev, link }]) => !dev && !link && !/^(?:tools|packages)\//.test(path),
   );
   const packages = Object.fromEntries(shipped);
   delete packages[""]?.devDependencies;
+  delete packages[""]?.workspaces;
   const scratch = mkdtempSync(join(tmpdir(), "secretcast-sbom-"));
   // Its name stands in the bill.
   const folder = join(scratch, "secretcast");

@@ -3,7 +3,7 @@
 // is sent, so that both sides notice a dead connection.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { sleep, type Clock } from "../kube/time/clock.ts";
+import { sleep, type Clock } from "../../packages/kube/time/clock.ts";
 import type { StatusFeed } from "./status-feed.ts";
 import type { Filter } from "./filter.ts";
 

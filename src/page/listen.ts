@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import type { Address } from "../controller/settings/flags.ts";
-import type { Clock } from "../kube/time/clock.ts";
+import type { Clock } from "../../packages/kube/time/clock.ts";
 import { OpenConnections } from "./connections.ts";
 import { SingleRequest } from "./single-request.ts";
 

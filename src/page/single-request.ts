@@ -3,7 +3,7 @@
 // Everything after the first request's head, also a body, is therefore discarded before Node sees it.
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import type { Clock } from "../kube/time/clock.ts";
+import type { Clock } from "../../packages/kube/time/clock.ts";
 
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 // A probe sends its request in one packet.

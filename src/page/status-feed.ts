@@ -1,6 +1,6 @@
 // Provides the status page with answers and with notice of changes. Readers with the same filter share the work
 // of one answer. Only those answers are stored, and only until the next change.
-import type { Clock } from "../kube/time/clock.ts";
+import type { Clock } from "../../packages/kube/time/clock.ts";
 import type { Filter } from "./filter.ts";
 import { readStatus, type ControllerSnapshot, type Status } from "./status.ts";
 

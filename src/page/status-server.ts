@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { Address } from "../controller/settings/flags.ts";
-import type { Clock } from "../kube/time/clock.ts";
+import type { Clock } from "../../packages/kube/time/clock.ts";
 import type { StatusFeed } from "./status-feed.ts";
 import { readFilter, type Filter } from "./filter.ts";
 import { endWith, listenOn, targetOf, type HttpServer } from "./listen.ts";

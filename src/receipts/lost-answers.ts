@@ -3,7 +3,7 @@
 // client's.
 import { isCopying, type Action } from "../controller/model/actions.ts";
 import type { Outcome } from "../controller/writes/outcome.ts";
-import type { ApiErrorKind } from "../kube/rest/api-error.ts";
+import type { ApiErrorKind } from "../../packages/kube/rest/api-error.ts";
 import type { Receipt } from "./receipt-line.ts";
 
 const MOST = 1000;

@@ -9,7 +9,7 @@ import { open, stat, type FileHandle } from "node:fs/promises";
 import type { ReceiptTarget } from "./receipt-output.ts";
 import { isTorn } from "./torn-end.ts";
 import { UsageError } from "../controller/settings/config.ts";
-import { sleep, type Clock } from "../kube/time/clock.ts";
+import { sleep, type Clock } from "../../packages/kube/time/clock.ts";
 
 const FLAGS =
   constants.O_WRONLY |

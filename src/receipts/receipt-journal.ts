@@ -12,8 +12,8 @@ import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 import { objectOf, stringOf } from "../controller/model/unstructured.ts";
 import type { RecentChanges } from "./recent-changes.ts";
 import type { Ref } from "../text/names.ts";
-import type { Clock, Timer } from "../kube/time/clock.ts";
-import { nextTurn } from "../kube/time/turns.ts";
+import type { Clock, Timer } from "../../packages/kube/time/clock.ts";
+import { nextTurn } from "../../packages/kube/time/turns.ts";
 import {
   beginLine,
   endLine,

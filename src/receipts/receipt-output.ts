@@ -4,7 +4,7 @@
 //   counted, so memory is limited.
 // - Lines are written in their order, each once. After a line that was cut off, also by another process, the next
 //   begins on a line of its own.
-import type { Clock, Timer } from "../kube/time/clock.ts";
+import type { Clock, Timer } from "../../packages/kube/time/clock.ts";
 import type { ReceiptSink } from "./receipt-journal.ts";
 import { NEWLINE } from "./torn-end.ts";
 

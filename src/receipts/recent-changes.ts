@@ -2,7 +2,7 @@
 // Namespace or of the source list's entry. Receipts name it. Promises:
 // - It is a memory of changes and decides nothing.
 // - It holds a limited number of changes. A forgotten change counts as one before the start.
-import { LruMap } from "../kube/lru.ts";
+import { LruMap } from "../../packages/kube/lru.ts";
 import type { Action } from "../controller/model/actions.ts";
 import type { CachedObject, Namespace } from "../controller/model/cluster.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";

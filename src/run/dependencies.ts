@@ -1,6 +1,6 @@
 // The clients and observers that the parts of a controller share.
-import type { ApiClient } from "../kube/rest/api-client.ts";
-import type { Clock } from "../kube/time/clock.ts";
+import type { ApiClient } from "../../packages/kube/rest/api-client.ts";
+import type { Clock } from "../../packages/kube/time/clock.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { Metrics } from "../controller/report/metrics.ts";
 import type { ReceiptSink } from "../receipts/receipt-journal.ts";

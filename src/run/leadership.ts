@@ -1,9 +1,9 @@
 // The Lease: which replica writes.
 import { LEASE_TIMES, type Config } from "../controller/settings/config.ts";
 import { failureLines } from "../controller/report/failure-lines.ts";
-import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
-import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
-import { ApiError } from "../kube/rest/api-error.ts";
+import { LeaderElector, newIdentity } from "../../packages/kube/leaderelection/leader-elector.ts";
+import { createLeaseClient } from "../../packages/kube/leaderelection/lease-lock.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 export type Leadership = {

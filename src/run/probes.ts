@@ -6,7 +6,7 @@ import type { Log } from "../controller/report/log.ts";
 import type { Metrics } from "../controller/report/metrics.ts";
 import type { Config } from "../controller/settings/config.ts";
 import type { Address } from "../controller/settings/flags.ts";
-import { systemClock, type Clock } from "../kube/time/clock.ts";
+import { systemClock, type Clock } from "../../packages/kube/time/clock.ts";
 import { endWith, listenOn, targetOf, urlOf, type HttpServer } from "../page/listen.ts";
 import type { StatusFeed } from "../page/status-feed.ts";
 import { serveStatus } from "../page/status-server.ts";

@@ -6,7 +6,7 @@ import type { SyncHooks } from "../controller/report/sync-log.ts";
 import { ReceiptJournal, type JournalCache } from "../receipts/receipt-journal.ts";
 import { ReceiptOutput } from "../receipts/receipt-output.ts";
 import { RecentChanges } from "../receipts/recent-changes.ts";
-import { systemClock } from "../kube/time/clock.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
 import type { ClusterWatch } from "./cluster-watch.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Leadership } from "./leadership.ts";

@@ -10,18 +10,18 @@ import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
 import type { Caches } from "../controller/sync/caches.ts";
-import type { EventDetails } from "../kube/events/event-record.ts";
-import { EventRecorder } from "../kube/events/event-recorder.ts";
-import { createEventClient } from "../kube/events/event-writer.ts";
+import type { EventDetails } from "../../packages/kube/events/event-record.ts";
+import { EventRecorder } from "../../packages/kube/events/event-recorder.ts";
+import { createEventClient } from "../../packages/kube/events/event-writer.ts";
 import {
   EventsDeniedError,
   permittedEvents,
   type EventAccess,
-} from "../kube/events/permitted-events.ts";
-import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
-import { ApiError } from "../kube/rest/api-error.ts";
-import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
-import { LEASES, NAMESPACES } from "../kube/rest/resource.ts";
+} from "../../packages/kube/events/permitted-events.ts";
+import type { LeaderElector } from "../../packages/kube/leaderelection/leader-elector.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
+import { FAILURE_CAUSES } from "../../packages/kube/rest/failure-cause.ts";
+import { LEASES, NAMESPACES } from "../../packages/kube/rest/resource.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 export type Reporters = {

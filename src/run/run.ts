@@ -9,13 +9,13 @@ import {
 } from "../controller/settings/config.ts";
 import { ALWAYS_READ } from "../controller/annotations/vocabulary.ts";
 import { clockLines } from "../controller/report/failure-lines.ts";
-import { tlsFault } from "../kube/connections/tls-faults.ts";
-import { ApiError } from "../kube/rest/api-error.ts";
-import type { ApiClient } from "../kube/rest/api-client.ts";
-import { createClient, type ClientOptions } from "../kube/rest/client.ts";
-import { systemClock, type Clock, type Timer } from "../kube/time/clock.ts";
-import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
-import { Reachability } from "../kube/rest/reachability.ts";
+import { tlsFault } from "../../packages/kube/connections/tls-faults.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../packages/kube/rest/api-client.ts";
+import { createClient, type ClientOptions } from "../../packages/kube/rest/client.ts";
+import { systemClock, type Clock, type Timer } from "../../packages/kube/time/clock.ts";
+import { loadKubeConfig, type KubeConfig } from "../../packages/kube/kubeconfig/kubeconfig.ts";
+import { Reachability } from "../../packages/kube/rest/reachability.ts";
 import { createLog, LogOutput, type Log } from "../controller/report/log.ts";
 import type { ReceiptOutput } from "../receipts/receipt-output.ts";
 import { StatusFeed } from "../page/status-feed.ts";
@@ -24,11 +24,11 @@ import type { RunEnd } from "../controller/sync/controller.ts";
 import type { SyncHooks } from "../controller/report/sync-log.ts";
 import { readPlannerSettings } from "../controller/settings/planner-settings.ts";
 import { buildController } from "./build.ts";
-import { liveHolder } from "../kube/leaderelection/live-holder.ts";
+import { liveHolder } from "../../packages/kube/leaderelection/live-holder.ts";
 import type { Program } from "./program-context.ts";
 import { openReceipts, TO_STDOUT } from "./receipts.ts";
 import { serveAll } from "./probes.ts";
-import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
+import { createLeaseClient } from "../../packages/kube/leaderelection/lease-lock.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, and the controller ends within 30.
 const GRACE_MS = 30_000;

@@ -8,7 +8,7 @@ import type { RequestListener } from "node:http";
 import { extname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { serve } from "../support/api-server/http-server.ts";
+import { serve } from "../../packages/kube/testing/http-server.ts";
 import { Chromium, noBrowser } from "../support/browser/browser.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

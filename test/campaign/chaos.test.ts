@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { chaos, IN_MEMORY, replay } from "./chaos.ts";
 import { NEWEST_DRAW } from "./scripts/draw.ts";
 import type { Script } from "./scripts/script.ts";
-import { isBrief } from "../support/time/extent.ts";
+import { isBrief } from "../../packages/kube/testing/extent.ts";
 
 const isAgainst = (kind: string) => async (script: Script) => {
   const found = script.steps.some((step) => step.kind === kind);

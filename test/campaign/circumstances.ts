@@ -1,7 +1,7 @@
 // What a seed decides: under which settings a run goes, and which attacks and faults come in which
 // order. Pure: the same seed gives the same run, though not the same timing.
 import type { FlagValues } from "../../src/controller/settings/config.ts";
-import { seeded } from "../support/time/random.ts";
+import { seeded } from "../../packages/kube/testing/random.ts";
 
 export type Circumstances = {
   readonly guardrail: boolean;

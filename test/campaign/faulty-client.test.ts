@@ -1,10 +1,10 @@
 // The way of a chaos replica to its API server: when it hears of everything, and what ends that.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
 import { FaultyClient, type RequestFault } from "../support/controller/faulty-client.ts";
 import { SandboxApi } from "../support/controller/sandbox-api.ts";
-import { FakeClock } from "../support/time/fake-clock.ts";
+import { FakeClock } from "../../packages/kube/testing/fake-clock.ts";
 
 const LIST: ApiRequest = { method: "GET", path: "/api/v1/secrets", what: "list secrets" };
 const WATCH: ApiRequest = { ...LIST, query: { watch: true }, what: "watch secrets" };

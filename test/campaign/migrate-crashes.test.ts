@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryWorld, type CommandRun, type Standing } from "../support/worlds/memory-world.ts";
 import { WORLDS, type WorldName } from "../support/worlds/world.ts";
-import { isBrief } from "../support/time/extent.ts";
+import { isBrief } from "../../packages/kube/testing/extent.ts";
 
 type Objects = ReadonlyMap<string, Standing>;
 

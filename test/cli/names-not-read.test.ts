@@ -1,7 +1,7 @@
 // Under --only-names, what has another name is left out by the controller. No command may call it current.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../src/sandbox/storage/object.ts";
+import type { JsonObject } from "../../packages/sandbox/storage/object.ts";
 import { markedCopy, sandboxCluster } from "../support/cli/sandbox-cluster.ts";
 
 function namespace(name: string): JsonObject {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
-import { writtenFile } from "../support/kube/kubeconfig-text.ts";
+import { writtenFile } from "../../packages/kube/testing/kubeconfig-text.ts";
 
 type Result = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { forbidden } from "../support/cli/checked-server.ts";
 import { sandboxCluster, type SandboxCluster } from "../support/cli/sandbox-cluster.ts";
-import type { JsonObject } from "../../src/sandbox/storage/object.ts";
+import type { JsonObject } from "../../packages/sandbox/storage/object.ts";
 
 const UID = "11111111-1111-1111-1111-111111111111";
 

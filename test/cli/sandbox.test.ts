@@ -7,12 +7,12 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
-import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
+import { loadKubeConfig } from "../../packages/kube/kubeconfig/kubeconfig.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
-import { folderOf } from "../support/programs/folder.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
 
 async function sandbox(...flags: readonly string[]) {
   let [stdout, stderr] = ["", ""];

@@ -5,11 +5,11 @@ import { after, before, test, type TestContext } from "node:test";
 import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
 import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const HOME = "platform-home";
 const [A, B] = ["platform-a", "platform-b"] as const;

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadYaml } from "@kubernetes/client-node";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
 import { metricsOfNothing } from "../support/documents/metrics.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { faults, isWrite, Rig, unavailable } from "../support/controller/fake-clock-controller.ts";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadYaml, type V1Deployment, type V1Pod, type V1PodSpec } from "@kubernetes/client-node";
 import { TOGETHER } from "../support/documents/components.ts";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { Helm, helmMissing, objectsIn, readable, setJson } from "../support/programs/helm.ts";
 

@@ -8,12 +8,12 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { V1Pod } from "@kubernetes/client-node";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import type { Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
 import { Helm, helmMissing, readable } from "../support/programs/helm.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHART = `${ROOT}manifests/chart`;

@@ -5,7 +5,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { folderOf } from "../support/programs/folder.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
 
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
 const asked = spawnSync("helm-unittest", ["--help"], { encoding: "utf8" });

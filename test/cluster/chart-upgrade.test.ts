@@ -15,8 +15,8 @@ import { loadAllYaml, type V1Deployment } from "@kubernetes/client-node";
 import { auditEventsOf } from "../support/api-server/audit-log.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ownCluster, openCluster } from "../support/api-server/cluster.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
 import { Helm, helmMissing, readable } from "../support/programs/helm.ts";
 

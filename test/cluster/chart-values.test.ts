@@ -9,12 +9,12 @@ import { loadYaml } from "@kubernetes/client-node";
 import { valuesSchema, type Schema } from "../../tools/chart-docs.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
 import { MONITORING_CRDS } from "../support/documents/monitoring-crds.ts";
 import { Helm, helmMissing, objectsIn, readable, setJson } from "../support/programs/helm.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
 const HOME = "secretcast";

@@ -11,11 +11,11 @@ import { NO_ENTRIES, parseSourceList } from "../../src/controller/annotations/so
 import { stringsOf } from "../../src/controller/model/unstructured.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { TOGETHER } from "../support/documents/components.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
-import { ok } from "../support/api-server/facts/place.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
 import { Helm, helmMissing, objectsIn, readable } from "../support/programs/helm.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHART = `${ROOT}manifests/chart`;

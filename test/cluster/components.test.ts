@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { quietKubectl } from "../support/api-server/kubectl.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests/components", import.meta.url));
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/secretcast/leases/secretcast";

@@ -1,6 +1,6 @@
 // The same requests go to the sandbox and to a real API server, and both give the same answers:
 // support/api-server/facts/ holds them.
-import { proveFacts } from "../support/api-server/api-facts.ts";
+import { proveFacts } from "../../packages/sandbox/testing/api-facts.ts";
 import { compact, ownCluster } from "../support/api-server/cluster.ts";
 import { readFileSync } from "node:fs";
 

@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { openCluster, ownCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 
 test("kubectl names the version that was built", () => {
   const { kubeconfig } = sharedCluster();

@@ -5,8 +5,8 @@ import { after, before, test } from "node:test";
 import { AnnotationValues, worstAnnotations } from "../support/api-server/annotation-values.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import type { Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 import { toldByController, type Asked } from "../support/api-server/told-by-controller.ts";
 
 const CHECK = "early-check-of-values";

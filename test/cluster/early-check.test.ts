@@ -8,12 +8,12 @@ import { nameToAdd } from "../../src/controller/annotations/name-scope.ts";
 import { tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field, type Answer, type Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field, type Answer, type Http } from "../../packages/sandbox/testing/http.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const page = readFileSync(new URL("../../docs/reference.md", import.meta.url), "utf8");
 const CHECK = "early-check-of-the-test";

@@ -2,20 +2,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/rest/client.ts";
-import type { ApiClient } from "../../src/kube/rest/api-client.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
-import type { EventDetails, KubeEvent } from "../../src/kube/events/event-record.ts";
-import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
-import { LeaderElector, newIdentity } from "../../src/kube/leaderelection/leader-elector.ts";
-import type { Lease } from "../../src/kube/leaderelection/lease-record.ts";
-import { EVENTS, LEASES, NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
-import { untilAborted } from "../support/kube/candidate.ts";
+import { createClient } from "../../packages/kube/rest/client.ts";
+import type { ApiClient } from "../../packages/kube/rest/api-client.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
+import type { EventDetails, KubeEvent } from "../../packages/kube/events/event-record.ts";
+import { EventRecorder } from "../../packages/kube/events/event-recorder.ts";
+import { LeaderElector, newIdentity } from "../../packages/kube/leaderelection/leader-elector.ts";
+import type { Lease } from "../../packages/kube/leaderelection/lease-record.ts";
+import { EVENTS, LEASES, NAMESPACES, resourcePath } from "../../packages/kube/rest/resource.ts";
+import { untilAborted } from "../../packages/kube/testing/candidate.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
-import { createLeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
-import { createEventClient } from "../../src/kube/events/event-writer.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { kubeConfigFor } from "../../packages/kube/testing/kubeconfig-text.ts";
+import { createLeaseClient } from "../../packages/kube/leaderelection/lease-lock.ts";
+import { createEventClient } from "../../packages/kube/events/event-writer.ts";
 
 async function setup(t: TestContext, namespace: string): Promise<ApiClient> {
   const { url, token, caFile } = sharedCluster();

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { deployment, pod, stage } from "../support/api-server/example-stage.ts";
 
 const SERVICE_PORT = "example.com/service-port";

@@ -1,15 +1,15 @@
 // The causes of failures in the words of the real API server: each kind provoked, through our own client.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createClient } from "../../src/kube/rest/client.ts";
-import type { ApiClient } from "../../src/kube/rest/api-client.ts";
-import { causeText } from "../../src/kube/rest/failure-cause.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
+import { createClient } from "../../packages/kube/rest/client.ts";
+import type { ApiClient } from "../../packages/kube/rest/api-client.ts";
+import { causeText } from "../../packages/kube/rest/failure-cause.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { failure } from "../support/kube/failure.ts";
-import { field, type Http } from "../support/api-server/http.ts";
-import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { failure } from "../../packages/kube/testing/failure.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
+import { kubeConfigFor } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { SICK, Webhook } from "../support/api-server/webhook.ts";
 
 const NAMESPACE = "causes";

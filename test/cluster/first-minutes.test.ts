@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ownCluster } from "../support/api-server/cluster.ts";
-import { folderOf } from "../support/programs/folder.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
 import { Helm, helmMissing } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -10,9 +10,9 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
-import { field, type Answer, type Http } from "../support/api-server/http.ts";
+import { field, type Answer, type Http } from "../../packages/sandbox/testing/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const [, PAGE = ""] = readFileSync(`${ROOT}docs/reference.md`, "utf8").split(

@@ -6,8 +6,8 @@ import { after, before, test } from "node:test";
 import { parseAdopt } from "../../src/controller/annotations/parse.ts";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 
 const NAMESPACE = "guarded";
 const RESOURCES = ["secrets", "configmaps"] as const;

@@ -6,9 +6,9 @@ import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { deployment, stage } from "../support/api-server/example-stage.ts";
 import type { Stage } from "../support/api-server/example-stage.ts";
 

@@ -2,13 +2,13 @@
 // asked for by a SubjectAccessReview.
 import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import assert from "node:assert/strict";
-import { isRecord } from "../../src/kube/json.ts";
+import { isRecord } from "../../packages/kube/json.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
-import type { Http } from "../support/api-server/http.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const GROUP = "rbac.authorization.k8s.io";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
-import type { Http } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";

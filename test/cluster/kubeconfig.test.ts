@@ -5,13 +5,17 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { createClient } from "../../src/kube/rest/client.ts";
-import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
+import { createClient } from "../../packages/kube/rest/client.ts";
+import { loadKubeConfig } from "../../packages/kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
-import { kubeConfigFor, kubeConfigText, writtenFile } from "../support/kube/kubeconfig-text.ts";
+import {
+  kubeConfigFor,
+  kubeConfigText,
+  writtenFile,
+} from "../../packages/kube/testing/kubeconfig-text.ts";
 import { PROXIED } from "../support/kube/proxied-servers.ts";
 
 type Flags = { readonly as?: string; readonly asGroups?: readonly string[] };

@@ -10,8 +10,8 @@ import { ownCluster } from "../support/api-server/cluster.ts";
 import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 
 const OVERLAY = fileURLToPath(new URL("listed", import.meta.url));
 const RIGHTS = fileURLToPath(new URL("../../manifests/namespace-rights", import.meta.url));

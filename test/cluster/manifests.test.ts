@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { quietKubectl, tryKubectl, type KubectlResult } from "../support/api-server/kubectl.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests", import.meta.url));
 const ACCOUNT = "system:serviceaccount:secretcast:secretcast";

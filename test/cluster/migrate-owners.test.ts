@@ -3,12 +3,12 @@
 // resources are the whole cluster's.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ok } from "../support/api-server/facts/place.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 import { commandLine } from "../support/programs/command-line.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const GROUP = "external-secrets.io";
 const KINDS = [

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { groupRows } from "../../src/page/groups.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const NAME = "no-copies";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests/components", import.meta.url));
 

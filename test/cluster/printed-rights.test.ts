@@ -8,13 +8,13 @@ import { after, before, test, type TestContext } from "node:test";
 import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field, type Http } from "../support/api-server/http.ts";
-import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
+import { kubeConfigFor, kubeConfigText } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { grantsOf, type RbacManifest } from "../support/kube/rbac.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 let http: Http;

@@ -6,10 +6,10 @@ import { after, before, test as nodeTest, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { quietKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field, type Answer, type Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field, type Answer, type Http } from "../../packages/sandbox/testing/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests/components/pull-secrets", import.meta.url));
 const FILES = ["policy", "binding", "parameter"].flatMap((name) => [

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { V1Deployment } from "@kubernetes/client-node";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 import { quietKubectl } from "../support/api-server/kubectl.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
 import { Helm, helmMissing, readable } from "../support/programs/helm.ts";
@@ -18,7 +18,7 @@ import { digestOf, OciRegistry, readLayout } from "../support/programs/oci-regis
 import { readManifest } from "../support/programs/packed-project.ts";
 import { KEEP_LINKS, linkProductionPackages } from "../support/programs/production-packages.ts";
 import { releaseFolder } from "../support/programs/release-folder.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const { version } = readManifest();
 const REPOSITORY = "charts/secretcast";

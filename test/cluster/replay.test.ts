@@ -2,13 +2,13 @@
 // equal, but for what each server makes up for itself.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startSandbox } from "../../src/sandbox/server.ts";
-import type { Sandbox } from "../../src/sandbox/server.ts";
+import { startSandbox } from "../../packages/sandbox/server.ts";
+import type { Sandbox } from "../../packages/sandbox/server.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import { of } from "../support/api-server/kubernetes-version.ts";
-import { openHttp } from "../support/api-server/http.ts";
-import type { Http } from "../support/api-server/http.ts";
-import { listNotOlder, version } from "../support/api-server/facts/place.ts";
+import { openHttp } from "../../packages/sandbox/testing/http.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
+import { listNotOlder, version } from "../../packages/sandbox/testing/facts/place.ts";
 import { SECRETS } from "../support/api-server/replay/builders.ts";
 import { label, Normalizer } from "../support/api-server/replay/request.ts";
 import type { Request } from "../support/api-server/replay/request.ts";

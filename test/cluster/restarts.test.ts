@@ -9,10 +9,10 @@ import { controllerAccount } from "../support/api-server/account.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field } from "../support/api-server/http.ts";
-import type { Http } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 
 const RESTARTS = 4;
 const SOURCE = "/api/v1/namespaces/shared/secrets/s";

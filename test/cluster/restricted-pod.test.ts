@@ -13,11 +13,11 @@ import { fileURLToPath } from "node:url";
 import { loadYaml, type V1Deployment } from "@kubernetes/client-node";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
-import { ok } from "../support/api-server/facts/place.ts";
-import { field, type Http } from "../support/api-server/http.ts";
+import { ok } from "../../packages/sandbox/testing/facts/place.ts";
+import { field, type Http } from "../../packages/sandbox/testing/http.ts";
 import { layOut, startIn, whyNoRestrictedPod } from "../support/programs/restricted-pod.ts";
 import type { RestrictedPod } from "../support/programs/restricted-pod.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TARGET = "restricted-pod";

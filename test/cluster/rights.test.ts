@@ -7,12 +7,12 @@ import type { TestContext } from "node:test";
 import { ACCOUNT, controllerToken } from "../support/api-server/account.ts";
 import { auditEventsOf, isForbidden } from "../support/api-server/audit-log.ts";
 import { auditLogs, sharedCluster } from "../support/api-server/cluster.ts";
-import { startFaultProxy, type Fault } from "../support/api-server/fault-proxy.ts";
+import { startFaultProxy, type Fault } from "../../packages/kube/testing/fault-proxy.ts";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
-import { kubeConfigFile, kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { openMaps } from "../support/scenes/both-kinds.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 

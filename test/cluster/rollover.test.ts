@@ -5,8 +5,8 @@ import type { TestContext } from "node:test";
 import { kubectlAt } from "../support/api-server/kubectl.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";
 

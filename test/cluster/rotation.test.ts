@@ -6,7 +6,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { assertAsPlanned } from "../support/worlds/rotation/as-planned.ts";
 import {

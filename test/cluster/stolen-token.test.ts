@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
-import { field, type Answer, type Http } from "../support/api-server/http.ts";
+import { field, type Answer, type Http } from "../../packages/sandbox/testing/http.ts";
 import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
 import { commandLine } from "../support/programs/command-line.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { attemptsOn, type Attempt, type Target } from "./stolen/requests.ts";
 
 const COUNT = Number(process.env["SECRETCAST_FOREIGN_SECRETS"] ?? 2000);

@@ -8,10 +8,10 @@ import { compact, openCluster, ownCluster } from "../support/api-server/cluster.
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import type { ControllerProcess } from "../support/programs/controller-process.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { ok, version } from "../support/api-server/facts/place.ts";
-import { field } from "../support/api-server/http.ts";
-import type { Http } from "../support/api-server/http.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { ok, version } from "../../packages/sandbox/testing/facts/place.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 
 /** For a thousand copies on a machine with much else to do; alone it takes a few seconds. */
 const PATIENCE_MS = 180_000;

@@ -9,7 +9,7 @@ import { after, before, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { kubectlAt, tryKubectl } from "../support/api-server/kubectl.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openMaps } from "../support/scenes/both-kinds.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene } from "../support/scenes/scene.ts";

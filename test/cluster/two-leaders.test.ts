@@ -7,11 +7,11 @@ import { controllerAccount } from "../support/api-server/account.ts";
 import type { CableState } from "../support/api-server/cable.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
-import type { Http } from "../support/api-server/http.ts";
+import type { Http } from "../../packages/sandbox/testing/http.ts";
 import { writesSince } from "../support/api-server/lead-judge.ts";
 import type { WiredReplica } from "../support/programs/wired-replica.ts";
 import { allowLeases, LeadStage } from "../support/scenes/lead-stage.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 // Most of each is waiting for the Lease to run out; more would starve a small machine of it.
 const AT_ONCE = 3;

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { TOGETHER } from "../support/documents/components.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { helmMissing } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

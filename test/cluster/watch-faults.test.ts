@@ -3,12 +3,12 @@
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/rest/client.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
-import { NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
+import { createClient } from "../../packages/kube/rest/client.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
+import { NAMESPACES, resourcePath } from "../../packages/kube/rest/resource.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import type { Served } from "../support/kube/fault-world.ts";
-import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
+import { kubeConfigFor } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { FAULTS } from "../support/kube/watch-faults.ts";
 
 let made = 0;

@@ -7,12 +7,12 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startSandbox } from "../../src/sandbox/server.ts";
+import { startSandbox } from "../../packages/sandbox/server.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { placeLiveLease } from "../support/api-server/live-lease.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { onAnyMachine } from "../support/programs/command-line.ts";
-import { folderOf } from "../support/programs/folder.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
 
 const PAGE = new URL("../../docs/cli.md", import.meta.url);
 const PROGRAM = fileURLToPath(new URL("../../bin/secretcast.js", import.meta.url));

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { ofSecrets as secretsOnly } from "../support/scenes/scenario-end.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
 import { LIST, openListing } from "../support/scenes/listing.ts";
 import { openScene } from "../support/scenes/scene.ts";

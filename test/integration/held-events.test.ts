@@ -6,7 +6,7 @@ import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { commandLine } from "../support/programs/command-line.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const HOLD = { "delete-hold": "10m" };
 const TO = annotationKey("to");

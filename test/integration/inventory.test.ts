@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 type Value = {
   readonly known: string;

@@ -5,7 +5,7 @@ import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Api } from "../support/scenes/api.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";

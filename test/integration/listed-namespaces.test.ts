@@ -2,8 +2,8 @@
 import { reasonText } from "../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { ApiError } from "../../src/kube/rest/api-error.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import type { Meddle } from "../support/scenes/meddle.ts";
 import { openScene } from "../support/scenes/scene.ts";

@@ -2,8 +2,8 @@
 // adopts the copy. The writes are those that each tool was seen to make.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
-import { resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
+import type { ApiClient, ApiRequest } from "../../packages/kube/rest/api-client.ts";
+import { resourcePath, SECRETS } from "../../packages/kube/rest/resource.ts";
 import type { RawSecret } from "../support/scenes/api.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { WorldScene } from "../support/worlds/world-scene.ts";

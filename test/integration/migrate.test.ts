@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../src/text/names.ts";
 import { openScene } from "../support/scenes/scene.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { adoptedPlaces, placeText, WorldScene } from "../support/worlds/world-scene.ts";
 import { WORLDS, worldVerdicts, type WorldName } from "../support/worlds/world.ts";
 import { OBJECT_KINDS } from "../../src/controller/model/kinds.ts";

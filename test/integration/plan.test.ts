@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
-import { CONFIG_MAPS, resourcePath } from "../../src/kube/rest/resource.ts";
+import { CONFIG_MAPS, resourcePath } from "../../packages/kube/rest/resource.ts";
 
 /** By the scene's own settings; `more` after them. */
 function planOf(scene: Scene, ...more: string[]): Promise<Said> {

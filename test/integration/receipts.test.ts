@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { FlagValues } from "../../src/controller/settings/config.ts";
 import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import {
   parseReceipts,
   replayReceipts,
   type ReceiptLine,
 } from "../support/receipts/replay-receipts.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { folderOf } from "../support/programs/folder.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
 
 const VALUES = ["correct-horse", "battery-staple"];
 const ONE = { password: "correct-horse", user: "ada" };

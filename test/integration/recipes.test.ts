@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { load } from "js-yaml";
-import { field } from "../support/api-server/http.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { codeBlocks, type CodeBlock } from "../support/documents/markdown.ts";
@@ -17,7 +17,7 @@ import {
   type RecipeStage,
 } from "../support/scenes/recipe-stage.ts";
 import { ofSecrets } from "../support/scenes/scenario-end.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const PAGE = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8");
 const TITLES = Array.from(PAGE.matchAll(/^## (.*)$/gm), ([, title = ""]) => title);

@@ -2,7 +2,7 @@
 // happens to copies afterwards is in the scenarios beside this file. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const TEAMS = ["team-a", "team-b", "team-c"];

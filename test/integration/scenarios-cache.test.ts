@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { all, copied, crews, ONE, source, TWO } from "../support/scenes/crews.ts";
-import { eventually } from "../support/time/eventually.ts";
-import type { Fault, FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import type { Fault, FaultProxy } from "../../packages/kube/testing/fault-proxy.ts";
 import { inGap, isWatch, openStage, refusal } from "../support/scenes/proxied.ts";
 
 // Copies come before their source in a list: what breaks off here shows copies without a source.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import type { NewSecret } from "../support/scenes/api.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { copyIn, LOGIN, publish, stage } from "../support/scenes/registry.ts";
 import type { Scene } from "../support/scenes/scene.ts";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import type { RawSecret } from "../support/scenes/api.ts";
-import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { EVENTS, resourcePath } from "../../packages/kube/rest/resource.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const DATA = { user: "ada", password: "one" };

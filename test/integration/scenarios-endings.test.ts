@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { ONE } from "../support/scenes/crews.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { isWatch, proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
 import { refText } from "../../src/text/names.ts";

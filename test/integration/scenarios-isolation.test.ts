@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { denyBoth } from "../support/api-server/denied.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";

@@ -6,11 +6,11 @@ import type { TestContext } from "node:test";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";
-import { kubeConfigFile } from "../support/kube/kubeconfig-text.ts";
+import { kubeConfigFile } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { ONE, TWO } from "../support/scenes/registry.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
-import type { FaultProxy, ProxyRequest } from "../support/api-server/fault-proxy.ts";
+import type { FaultProxy, ProxyRequest } from "../../packages/kube/testing/fault-proxy.ts";
 
 const TEAMS = ["team-a", "team-b", "team-c"] as const;
 

@@ -7,8 +7,8 @@ import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { all, copied, crews, ONE } from "../support/scenes/crews.ts";
 import { runWords } from "../support/programs/controller-process.ts";
 import { skippedInMode } from "../support/scenes/named-mode.ts";
-import { eventually } from "../support/time/eventually.ts";
-import type { Fault, FaultProxy, ProxyRequest } from "../support/api-server/fault-proxy.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import type { Fault, FaultProxy, ProxyRequest } from "../../packages/kube/testing/fault-proxy.ts";
 import { openStage, refusal } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 

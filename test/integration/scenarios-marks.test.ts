@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { type NewSecret } from "../support/scenes/api.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { conflictTold, eventNotes, rowAt } from "../support/scenes/told.ts";

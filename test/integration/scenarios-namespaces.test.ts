@@ -2,9 +2,9 @@
 // of namespaces that all may publish. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { ApiError } from "../../src/kube/rest/api-error.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
 import type { RawSecret } from "../support/scenes/api.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 

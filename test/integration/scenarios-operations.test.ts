@@ -6,7 +6,7 @@ import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, source, TWO } from "../support/scenes/crews.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openStage, refusal } from "../support/scenes/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";

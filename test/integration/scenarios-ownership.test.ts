@@ -3,8 +3,8 @@
 // on a real API server.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
-import { eventually } from "../support/time/eventually.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { conflictTold, eventNotes, rowAt } from "../support/scenes/told.ts";

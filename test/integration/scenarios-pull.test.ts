@@ -5,7 +5,7 @@ import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import type { NewSecret } from "../support/scenes/api.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import type { Running, Scene } from "../support/scenes/scene.ts";
 

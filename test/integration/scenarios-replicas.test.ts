@@ -7,9 +7,9 @@ import type { Outcome } from "../../src/controller/writes/outcome.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { crews, source } from "../support/scenes/crews.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { field } from "../support/api-server/http.ts";
-import { kubeConfigFile } from "../support/kube/kubeconfig-text.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
+import { kubeConfigFile } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 

@@ -7,11 +7,15 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import type { AnnotationName } from "../../src/controller/annotations/vocabulary.ts";
-import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
+import { EVENTS, resourcePath } from "../../packages/kube/rest/resource.ts";
 import { eavesdrop, leaks, planted, type Overheard } from "../support/programs/eavesdrop.ts";
-import { eventually } from "../support/time/eventually.ts";
-import type { Fault, FaultProxy } from "../support/api-server/fault-proxy.ts";
-import { kubeConfigFile, kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import type { Fault, FaultProxy } from "../../packages/kube/testing/fault-proxy.ts";
+import {
+  kubeConfigFile,
+  kubeConfigFor,
+  kubeConfigText,
+} from "../../packages/kube/testing/kubeconfig-text.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 

@@ -4,7 +4,7 @@ import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { commandLine } from "../support/programs/command-line.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { modeWords } from "../support/scenes/named-mode.ts";
 import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
 import { proxied, refusal } from "../support/scenes/proxied.ts";

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, TWO } from "../support/scenes/crews.ts";
-import { eventually } from "../support/time/eventually.ts";
-import type { Fault } from "../support/api-server/fault-proxy.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import type { Fault } from "../../packages/kube/testing/fault-proxy.ts";
 import { count, inGap, isWatch, NOTHING, openStage, refusal } from "../support/scenes/proxied.ts";
 import { openScene } from "../support/scenes/scene.ts";
 

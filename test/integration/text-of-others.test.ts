@@ -10,10 +10,10 @@ import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { eavesdrop } from "../support/programs/eavesdrop.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { folderOf } from "../support/programs/folder.ts";
-import { ApiError } from "../../src/kube/rest/api-error.ts";
-import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
+import { EVENTS, resourcePath } from "../../packages/kube/rest/resource.ts";
 import type { Texts } from "../campaign/model/raw.ts";
 
 /** It clears a terminal and sets its title, turns the direction, and begins lines of its own. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { codeBlocks, type CodeBlock } from "../support/documents/markdown.ts";
 import { openRecipe, recipeCluster, type RecipeCluster } from "../support/scenes/recipe-stage.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const skip = kubectlMissing() ?? false;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

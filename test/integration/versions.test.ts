@@ -3,7 +3,7 @@
 import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { copied, copyIn, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { rowAt } from "../support/scenes/told.ts";

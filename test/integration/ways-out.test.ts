@@ -9,7 +9,7 @@ import { commandLine } from "../support/programs/command-line.ts";
 import { installedFront, pageOf } from "../support/scenes/installed-front.ts";
 import { openRecipe, type RecipeStage } from "../support/scenes/recipe-stage.ts";
 import { ofSecrets as test } from "../support/scenes/scenario-end.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const skip = kubectlMissing() ?? false;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

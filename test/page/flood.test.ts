@@ -6,8 +6,8 @@ import { connect, Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { serveHttp } from "../../src/run/probes.ts";
 import { SingleRequest } from "../../src/page/single-request.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { FakeClock } from "../support/time/fake-clock.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { FakeClock } from "../../packages/kube/testing/fake-clock.ts";
 
 const MOST = 128;
 // Linux answers on all of 127.0.0.0/8, so that the attacker is another address than the kubelet.

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leaderPageCommand } from "../../src/page/leader-page.ts";
-import { newIdentity } from "../../src/kube/leaderelection/leader-elector.ts";
+import { newIdentity } from "../../packages/kube/leaderelection/leader-elector.ts";
 
 const UUID = "0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f";
 const OWN = { namespace: "secretcast", hostname: "secretcast-7d4f8b9c5-x2x4z", port: 8081 };

@@ -5,7 +5,7 @@ import { runController } from "../../src/run/run.ts";
 import { readConfig, type FlagValues } from "../../src/controller/settings/config.ts";
 import { createLog } from "../../src/controller/report/log.ts";
 import type { Status } from "../../src/page/status.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 

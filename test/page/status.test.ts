@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { test, type TestContext } from "node:test";
 import { METRIC_STATES } from "../../src/controller/model/verdicts.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
 import { StatusFeed } from "../../src/page/status-feed.ts";
 import { serveStatus } from "../../src/page/status-server.ts";
 import type { Status } from "../../src/page/status.ts";
 import { globs } from "../support/planner/planner-cluster.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import {
   largeStage,
   SECRET_VALUE,

@@ -22,10 +22,10 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ReceiptOutput } from "../../src/receipts/receipt-output.ts";
 import { UsageError } from "../../src/controller/settings/config.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
 import { openReceiptFile } from "../../src/receipts/receipt-file.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { folderOf } from "../support/programs/folder.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
+import { folderOf } from "../../packages/kube/testing/folder.ts";
 
 type Opened = { readonly output: ReceiptOutput; readonly failures: string[] };
 

@@ -6,7 +6,7 @@ import { because } from "../../src/controller/model/reasons.ts";
 import { CopyObject, type CachedObject } from "../../src/controller/model/cluster.ts";
 import type { Action } from "../../src/controller/model/actions.ts";
 import { RecentChanges } from "../../src/receipts/recent-changes.ts";
-import { FakeClock } from "../support/time/fake-clock.ts";
+import { FakeClock } from "../../packages/kube/testing/fake-clock.ts";
 import { parseReceipts, replayReceipts } from "../support/receipts/replay-receipts.ts";
 
 const SOURCE = { namespace: "shared", name: "db" };

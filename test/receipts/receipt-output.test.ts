@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ReceiptOutput, type ReceiptTarget } from "../../src/receipts/receipt-output.ts";
-import { FakeClock } from "../support/time/fake-clock.ts";
+import { FakeClock } from "../../packages/kube/testing/fake-clock.ts";
 
 /** What was written, and a rule for the next writes: how many bytes of it are taken. */
 class Target implements ReceiptTarget {

@@ -15,8 +15,8 @@ import { Writable } from "node:stream";
 import { test } from "node:test";
 import { ReceiptOutput } from "../../src/receipts/receipt-output.ts";
 import { receiptStdout } from "../../src/receipts/receipt-stdout.ts";
-import { FakeClock } from "../support/time/fake-clock.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { FakeClock } from "../../packages/kube/testing/fake-clock.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 test("no line is lost when a disk that was full takes only a part of them", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
-import { LEASES, resourcePath } from "../../src/kube/rest/resource.ts";
-import { field } from "../support/api-server/http.ts";
-import { kubeConfigFile } from "../support/kube/kubeconfig-text.ts";
+import { LEASES, resourcePath } from "../../packages/kube/rest/resource.ts";
+import { field } from "../../packages/sandbox/testing/http.ts";
+import { kubeConfigFile } from "../../packages/kube/testing/kubeconfig-text.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { openScene } from "../support/scenes/scene.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 
 const LINUX = process.platform === "linux";
 const METRICS = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { serveHttp, type Health } from "../../src/run/probes.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
+import { systemClock } from "../../packages/kube/time/clock.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";
 import { createMetrics } from "../../src/controller/report/metrics.ts";
 

@@ -2,9 +2,9 @@
 // person would see.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { startSandbox } from "../../src/sandbox/server.ts";
-import type { Sandbox } from "../../src/sandbox/server.ts";
-import { eventually } from "../support/time/eventually.ts";
+import { startSandbox } from "../../packages/sandbox/server.ts";
+import type { Sandbox } from "../../packages/sandbox/server.ts";
+import { eventually } from "../../packages/kube/testing/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
 
 const missing = kubectlMissing();

@@ -1,7 +1,7 @@
 // Faults that are planted one at a time: at the walls of the program, in what it reads, plans, sends and
 // remembers, so that they stay planted whatever it becomes within; or as one text in one of its files, which is
 // replaced while it is loaded. `npm run verify -- --planted` shows which domain finds each.
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
 import type { RawObject } from "./server.ts";
 
 /** What a fault does at the walls. */

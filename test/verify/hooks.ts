@@ -5,7 +5,8 @@ import { registerHooks } from "node:module";
 import type { SourceFault } from "./faults.ts";
 
 /** Files whose private fields are memory. */
-const REMEMBERS = /\/src\/(?:controller\/(?:state|desired)\/|kube\/lru\.ts|text\/hash-times\.ts)/;
+const REMEMBERS =
+  /\/(?:src\/controller\/(?:state|desired)\/|packages\/kube\/lru\.ts|src\/text\/hash-times\.ts)/;
 const PRIVATE = /#([a-z]\w*)/gi;
 
 /** Call before the program is imported. Throws where a planted text is not in its file exactly once. */
@@ -13,7 +14,7 @@ export function prepareSources(fault?: SourceFault): void {
   registerHooks({
     load(url, context, next) {
       const loaded = next(url, context);
-      if (!url.includes("/src/") || typeof loaded.source === "undefined") return loaded;
+      if (!/\/(?:src|packages)\//.test(url) || typeof loaded.source === "undefined") return loaded;
       const text =
         loaded.source === null ? "" : Buffer.from(loaded.source as Uint8Array).toString();
       const changed = fault && url.endsWith(`/src/${fault.file}`) ? plant(text, fault) : text;

@@ -20,7 +20,7 @@ import {
   type World,
 } from "../campaign/model/raw.ts";
 import { entriesOf, hasUnknownMark, isOurs, isPull } from "../campaign/model/standing.ts";
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
 import { LIST_SLOT, type Settings } from "./subject.ts";
 import type { Objects, RawObject } from "./server.ts";
 

@@ -1,7 +1,7 @@
 // One history on a state of the cluster and the process: events, plans, requests, with one disturbance.
 // Judges every request.
-import { ApiError } from "../../src/kube/rest/api-error.ts";
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../packages/kube/rest/api-error.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
 import { wordOf, type Raw } from "../campaign/model/raw.ts";
 import { isPull } from "../campaign/model/standing.ts";
 import { Truth, wrongInAnyCase } from "./judge.ts";

@@ -1,8 +1,8 @@
 // The API server of the explorer: objects in maps that are copied for each branch, requests answered at once.
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
-import { statusError } from "../../src/kube/rest/api-error.ts";
-import { jsonPatch } from "../../src/sandbox/verbs/patch-formats.ts";
-import type { Json } from "../../src/sandbox/storage/object.ts";
+import type { ApiRequest } from "../../packages/kube/rest/api-client.ts";
+import { statusError } from "../../packages/kube/rest/api-error.ts";
+import { jsonPatch } from "../../packages/sandbox/verbs/patch-formats.ts";
+import type { Json } from "../../packages/sandbox/storage/object.ts";
 import { mergePatch } from "../support/planner/merge-patch.ts";
 import type { Raw, Texts } from "../campaign/model/raw.ts";
 

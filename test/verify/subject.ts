@@ -32,14 +32,14 @@ import {
   recordOutcome,
   type WrittenCaches,
 } from "../../src/controller/writes/outcome.ts";
-import { Reachability } from "../../src/kube/rest/reachability.ts";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { Reachability } from "../../packages/kube/rest/reachability.ts";
+import type { ApiClient, ApiRequest } from "../../packages/kube/rest/api-client.ts";
 import { refText, type Ref } from "../../src/text/names.ts";
 import { runPlan, settingsOf, globs } from "../support/planner/planner-cluster.ts";
 import { GlobList } from "../../src/text/globs.ts";
 import { copyOf, keep, keepInstances, textOf, type Naming } from "./snapshot.ts";
 import { askedFor, type RawObject } from "./server.ts";
-import { statusError } from "../../src/kube/rest/api-error.ts";
+import { statusError } from "../../packages/kube/rest/api-error.ts";
 import type { Wall } from "./faults.ts";
 
 export const GRACE_MS = 12 * 3600_000;

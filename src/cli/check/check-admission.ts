@@ -1,10 +1,10 @@
 // Finds the installed admission components of secretcast and compares their version with this one. A policy
 // of another version may refuse valid writes of this version, or allow writes that it should refuse. A guard
 // that names another account does not limit this one, or refuses its writes.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import type { Resource } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import type { Resource } from "../../../packages/kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { fieldsIn, recordsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
 import { listPage } from "../../inspect/requests/get.ts";
 import { orRefusal } from "../../inspect/requests/refusal.ts";

@@ -7,9 +7,9 @@ import { countObjects } from "../../inspect/requests/count-objects.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { MOST_NAMES } from "../../controller/annotations/name-scope.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import type { Program } from "../../run/program-context.ts";
 import { finding, type CheckFinding } from "./finding.ts";
 

@@ -1,9 +1,9 @@
 // Finds other replicators in the cluster by the images of its Pods. Two replicators that write the same
 // Secrets undo each other's changes.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import { PODS } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import { PODS } from "../../../packages/kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { REPLICATORS, type Replicator } from "../../controller/annotations/replicators.ts";
 import { fieldsIn, recordsIn } from "../../inspect/requests/fields.ts";
 import { listKept } from "../../inspect/requests/list-kept.ts";

@@ -1,9 +1,9 @@
 // Checks the API server: its version, the groups that the controller writes to, and whether it streams
 // lists. It only reads.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import { NAMESPACES, resourcePath } from "../../../packages/kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { clockText } from "../../controller/settings/clock-text.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";
 import { orRefusal } from "../../inspect/requests/refusal.ts";

@@ -2,10 +2,10 @@
 // come from docs/performance.md. It reads at most one object of each kind.
 import type { Config } from "../../controller/settings/config.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import { NAMESPACES, type Resource } from "../../../packages/kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { countObjects } from "../../inspect/requests/count-objects.ts";
 import { orRefusal } from "../../inspect/requests/refusal.ts";
 import { finding, type CheckFinding } from "./finding.ts";

@@ -38,7 +38,7 @@ import { isGuessed } from "./guessed-rights.ts";
 import { checkCode, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "../rights/needed-rights.ts";
 import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { say } from "../../inspect/kubectl/say.ts";
 
 export async function printCheck(args: Args, program: Program): Promise<number> {

@@ -1,8 +1,8 @@
 // Decides whose rights `check` judges: those of the controller's account or of the account in --as, and
 // separately the user's own. Everything else is read as the user.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import {
   isAllowed,
   isAllowedTo,

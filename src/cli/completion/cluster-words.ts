@@ -1,8 +1,8 @@
 // Completes names from the cluster and the kubeconfig. A shell waits for the answer, so there is one
 // request of at most two seconds, for names only, and no output on failure.
-import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
+import { contextNames } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import { METADATA_LIST, NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
+import { METADATA_LIST, NAMESPACES, type Resource } from "../../../packages/kube/rest/resource.ts";
 import { fieldsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
 import { listPage } from "../../inspect/requests/get.ts";
 import { connect } from "../../inspect/kubectl/connection.ts";

@@ -2,18 +2,18 @@
 // may not be read is reported, one line each.
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,
   EVENTS,
   METADATA,
   NAMESPACES,
   type Resource,
-} from "../../kube/rest/resource.ts";
+} from "../../../packages/kube/rest/resource.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";
 import { getObject } from "../../inspect/requests/get.ts";
-import { listAll } from "../../kube/cache/list.ts";
+import { listAll } from "../../../packages/kube/cache/list.ts";
 import { orRefusal } from "../../inspect/requests/refusal.ts";
 import { parseRef, refText, type Ref } from "../../text/names.ts";
 import {

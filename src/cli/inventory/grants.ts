@@ -2,7 +2,7 @@
 // watch of one name by a field selector is authorised with that name, so it counts as a reading of it.
 import { stringOf } from "../../controller/model/unstructured.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Ref } from "../../text/names.ts";
 

@@ -6,8 +6,8 @@ import { mapAtOnce } from "../../inspect/requests/at-once.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";
 import { getObject } from "../../inspect/requests/get.ts";
 import { orRefusal } from "../../inspect/requests/refusal.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import { listed } from "../../text/listed.ts";
 import type { Ref } from "../../text/names.ts";
 import {

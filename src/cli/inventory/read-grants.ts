@@ -2,9 +2,9 @@
 // never counts as nobody.
 import { mapAtOnce } from "../../inspect/requests/at-once.ts";
 import { listKept } from "../../inspect/requests/list-kept.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { Resource } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { Resource } from "../../../packages/kube/rest/resource.ts";
 import { listed } from "../../text/listed.ts";
 import { aggregated, bindingOf, roleOf, type Binding, type Grant, type Role } from "./grants.ts";
 

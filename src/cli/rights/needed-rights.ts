@@ -4,7 +4,7 @@ import { listed } from "../../text/listed.ts";
 import type { Config } from "../../controller/settings/config.ts";
 import type { FlagName } from "../../controller/settings/flags.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
+import { NAMESPACES, type Resource } from "../../../packages/kube/rest/resource.ts";
 import { isNamespaceName } from "../../text/names.ts";
 
 /** The flags from which the needed rights follow. */

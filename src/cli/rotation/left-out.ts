@@ -9,8 +9,8 @@ import { KINDS } from "../../controller/model/kinds.ts";
 import { objectOf, stringOf } from "../../controller/model/unstructured.ts";
 import { listKept } from "../../inspect/requests/list-kept.ts";
 import { withoutData } from "../../inspect/requests/without-data.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { sourceMarks } from "./observed-objects.ts";
 

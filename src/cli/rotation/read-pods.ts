@@ -4,9 +4,9 @@
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { mapAtOnce } from "../../inspect/requests/at-once.ts";
 import { listKept } from "../../inspect/requests/list-kept.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { PODS } from "../../kube/rest/resource.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { PODS } from "../../../packages/kube/rest/resource.ts";
 import type { PodsAsRead } from "../holding/revocation.ts";
 import type { UsingPod } from "../holding/using-pod.ts";
 import { readPod, type Asked } from "./read-pod.ts";

@@ -4,10 +4,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadAll } from "js-yaml";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { DEPLOYMENTS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import {
+  DEPLOYMENTS,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+} from "../../../packages/kube/rest/resource.ts";
 import type { FlagValues } from "../../controller/settings/config.ts";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../manifests/example/", import.meta.url));
 const SOURCE = { namespace: "secretcast", name: "registry" };

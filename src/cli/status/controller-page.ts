@@ -3,12 +3,15 @@
 // checked, and nothing in it is trusted to be more than text.
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { forwardPort, type ForwardedPort } from "../../kube/portforward/port-forward.ts";
-import { PODS } from "../../kube/rest/resource.ts";
-import { systemClock } from "../../kube/time/clock.ts";
-import { abandonable, Deadline } from "../../kube/time/deadline.ts";
-import { isRecord } from "../../kube/json.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import {
+  forwardPort,
+  type ForwardedPort,
+} from "../../../packages/kube/portforward/port-forward.ts";
+import { PODS } from "../../../packages/kube/rest/resource.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { abandonable, Deadline } from "../../../packages/kube/time/deadline.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import type { Status } from "../../page/status.ts";
 import { isAllowed } from "../../inspect/requests/access-review.ts";
 import { fieldsIn } from "../../inspect/requests/fields.ts";

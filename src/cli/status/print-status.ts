@@ -2,7 +2,7 @@
 // makes its own plan and says so. It runs once, repeatedly (-w), or until everything is current (--wait).
 import { isoTime } from "../../controller/settings/due-text.ts";
 import { formatDuration } from "../../controller/settings/units.ts";
-import { sleep, systemClock } from "../../kube/time/clock.ts";
+import { sleep, systemClock } from "../../../packages/kube/time/clock.ts";
 import { readStatus, type Status } from "../../page/status.ts";
 import {
   otherwiseCode,

@@ -8,7 +8,7 @@
 // Promises: never more in flight than allowed, and no write starts in a pause. If a server refuses more than
 // two thirds, the rate drops each round, down to twenty a second. Pure: times are milliseconds of a monotonic
 // clock.
-import { RefusalRow } from "../../kube/time/refusal-row.ts";
+import { RefusalRow } from "../../../packages/kube/time/refusal-row.ts";
 
 // Without Retry-After: the API server's own default in that header.
 const PAUSE_MS = 1000;

@@ -6,7 +6,7 @@
 // (write-pace.ts).
 import { WritesInFlight, type InFlight } from "./writes-in-flight.ts";
 import type { Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";
-import type { Clock, Timer } from "../../kube/time/clock.ts";
+import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
 import { WaitingWrites, type Fit } from "./waiting-writes.ts";
 import { WritePace } from "./write-pace.ts";
 

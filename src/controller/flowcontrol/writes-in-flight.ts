@@ -3,7 +3,7 @@
 // as slow while its namespace, or most writes of its source, were recently slow. Slow writes share a quarter of
 // the pool, and keep their room as long as no other slow write waits. A write that becomes slow is aborted when
 // another needs its room. It is retried in that quarter, after its back-off.
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import type { PooledWrite } from "./pooled-write.ts";
 
 export type InFlight<W> = {

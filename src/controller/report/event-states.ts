@@ -4,7 +4,7 @@
 // later, if its state holds. A bounded number is sent at a time.
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Plan } from "../model/verdicts.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import type { Ref } from "../../text/names.ts";
 import type { Of } from "./notices.ts";
 

@@ -5,7 +5,7 @@ import { placeKey } from "../model/kinds.ts";
 import { because, reasonText } from "../model/reasons.ts";
 import { noSource, offerCommand, type RemovalHoldCause, type Row } from "../model/verdicts.ts";
 import type { Action } from "../model/actions.ts";
-import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES } from "../../../packages/kube/rest/failure-cause.ts";
 import { listed } from "../../text/listed.ts";
 import { isDataKey, refText, type Ref } from "../../text/names.ts";
 import { sharedReason } from "../../text/shared-reason.ts";

@@ -1,7 +1,7 @@
 // Log lines for troubles that end by themselves: requests that are repeated, such as those of a watch or a Lease,
 // and a clock that differs. Failures have a limit of lines per minute, and the rest is counted. One line reports
 // when all requests work again. A recovery is logged only if its failure was logged. Memory is one entry per part.
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import { CLOCK_DIFFERS, clockText } from "../settings/clock-text.ts";
 import type { Log } from "./log.ts";
 import { RateLimit } from "./rate-limit.ts";

@@ -3,8 +3,8 @@ import type { ClusterState } from "../model/cluster.ts";
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { Plan, SourceReport } from "../model/verdicts.ts";
 import type { StringMap } from "../../text/string-map.ts";
-import type { Watched } from "../../kube/cache/informer-group.ts";
-import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
+import type { Watched } from "../../../packages/kube/cache/informer-group.ts";
+import { wallOffsetMs, type Clock } from "../../../packages/kube/time/clock.ts";
 
 type MeasuredWatch = Pick<Watched<never>, "lastActivityMs" | "disconnectedSinceMs" | "named">;
 

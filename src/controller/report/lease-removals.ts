@@ -1,7 +1,7 @@
 // Events about removals of sources that no longer exist. They are on the controller's Lease, at most one a minute:
 // what is removed meanwhile is in the next one. Without a Lease there is none, and the log line is the record.
-import type { Clock } from "../../kube/time/clock.ts";
-import { TokenBucket } from "../../kube/time/token-bucket.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
+import { TokenBucket } from "../../../packages/kube/time/token-bucket.ts";
 import { listed } from "../../text/listed.ts";
 import { refText } from "../../text/names.ts";
 import type { EventStates } from "./event-states.ts";

@@ -1,10 +1,10 @@
 // The program's metrics under their public names. Each starts with zero, so that a dashboard shows a line before
 // the first event. docs/reference.md has the same names; a test compares.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { InformerMetrics } from "../../kube/cache/informer-options.ts";
-import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
-import { FAILURE_CAUSES, type Cause } from "../../kube/rest/failure-cause.ts";
-import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
+import type { InformerMetrics } from "../../../packages/kube/cache/informer-options.ts";
+import type { ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import { FAILURE_CAUSES, type Cause } from "../../../packages/kube/rest/failure-cause.ts";
+import type { QueueMetrics } from "../../../packages/kube/workqueue/queue-metrics.ts";
 import { READ_GAUGES, type Measured } from "./gauges.ts";
 
 type Described = {

@@ -3,7 +3,7 @@
 // the lines per minute are limited, so that tenants cannot flood the log. For failed writes the other places
 // follow, 100 to a line.
 import { dueText, isoTime } from "../settings/due-text.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import { refText } from "../../text/names.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log, LogKeys } from "./log.ts";

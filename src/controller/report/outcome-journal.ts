@@ -6,7 +6,7 @@
 // - Each write that copies is named in exactly one line. When the process stops, the rest is logged.
 // - Any user can forge copies with any source and UID and delete them, so waiting removals are limited. Removals
 //   beyond the room are only counted.
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import { isDataKey, refText, type Ref } from "../../text/names.ts";
 import { isCopying, isEnding, type Action, type EndAction } from "../model/actions.ts";
 import { recordOn } from "../model/cluster.ts";

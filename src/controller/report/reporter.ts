@@ -4,7 +4,7 @@
 // - An Event that waits for room is sent again, and a line that waits for room follows. No timer is left after onStop().
 import type { Plan } from "../model/verdicts.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
-import type { Clock, Timer } from "../../kube/time/clock.ts";
+import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import { LeaseRemovals } from "./lease-removals.ts";
 import { sendDone, sendFilled } from "./done-events.ts";

@@ -4,9 +4,9 @@
 import { reasonText } from "../model/reasons.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Plan } from "../model/verdicts.ts";
-import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
-import type { Watched } from "../../kube/cache/informer-group.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import { FAILURE_CAUSES } from "../../../packages/kube/rest/failure-cause.ts";
+import type { Watched } from "../../../packages/kube/cache/informer-group.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import type { SyncMetrics } from "./metrics.ts";
 import { RateLimit } from "./rate-limit.ts";

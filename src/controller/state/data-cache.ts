@@ -1,6 +1,6 @@
 // The data of sources, limited to a number of bytes: the entry that was unused for longest is evicted first.
 // The caller reads a source that is not cached again. One version of each source is kept.
-import { LruMap } from "../../kube/lru.ts";
+import { LruMap } from "../../../packages/kube/lru.ts";
 import type { SourcePayload } from "../model/cluster.ts";
 
 type Version = {

@@ -3,8 +3,8 @@
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { DataCache } from "../state/data-cache.ts";
 import { pullableDigest } from "../model/secret-data.ts";
-import type { Watched } from "../../kube/cache/informer-group.ts";
-import { NAMESPACES } from "../../kube/rest/resource.ts";
+import type { Watched } from "../../../packages/kube/cache/informer-group.ts";
+import { NAMESPACES } from "../../../packages/kube/rest/resource.ts";
 import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
 import type { InformerDeps, ReadContexts, PullableDigests, ReadCaches } from "./informers.ts";
 import { createListedCaches } from "./listed-caches.ts";

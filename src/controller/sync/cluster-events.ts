@@ -5,7 +5,7 @@ import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { changedEntries } from "../observed/list-state.ts";
 import type { ActionWrite } from "../writes/action-write.ts";
 import type { WritePool } from "../flowcontrol/write-pool.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import { refText } from "../../text/names.ts";
 import type { SyncHooks } from "../report/sync-log.ts";
 import type { WrittenCaches } from "../writes/outcome.ts";

@@ -5,14 +5,14 @@
 // - A sync that fails as a whole is retried with back-off.
 // Every replica keeps its caches warm, and only the leader works. The controller stops the worker and its
 // writes in flight first, then the lease, the informers and the Events. Nothing runs after that.
-import { safeErrorText } from "../../kube/rest/error-text.ts";
+import { safeErrorText } from "../../../packages/kube/rest/error-text.ts";
 import { livenessProblems, readinessProblems } from "./health.ts";
-import { sleep, type Clock } from "../../kube/time/clock.ts";
-import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
-import type { Reachability } from "../../kube/rest/reachability.ts";
-import { WorkQueue } from "../../kube/workqueue/queue.ts";
-import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
+import { sleep, type Clock } from "../../../packages/kube/time/clock.ts";
+import type { EventRecorder } from "../../../packages/kube/events/event-recorder.ts";
+import type { LeaderElector } from "../../../packages/kube/leaderelection/leader-elector.ts";
+import type { Reachability } from "../../../packages/kube/rest/reachability.ts";
+import { WorkQueue } from "../../../packages/kube/workqueue/queue.ts";
+import type { QueueMetrics } from "../../../packages/kube/workqueue/queue-metrics.ts";
 import type { Log } from "../report/log.ts";
 import { Once } from "./once.ts";
 import { PlanningPace } from "./planning-pace.ts";

@@ -3,7 +3,7 @@
 // fan-out that takes hours are healthy too, as long as its writes end one after the other.
 // /readyz fails while caches are not filled, or if they are so old that this replica could not take over.
 // A short outage makes no replica unready, and a long one restarts no replica.
-import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
+import type { LeaderElector } from "../../../packages/kube/leaderelection/leader-elector.ts";
 
 export type LivenessInputs = {
   /** By resource: when each watch last showed that it is alive. */

@@ -19,9 +19,9 @@ import {
   type PullableDigests,
   type ReadCaches,
 } from "./informers.ts";
-import { whenDenied } from "../../kube/cache/access.ts";
-import type { Informer } from "../../kube/cache/informer.ts";
-import { InformerGroup } from "../../kube/cache/informer-group.ts";
+import { whenDenied } from "../../../packages/kube/cache/access.ts";
+import type { Informer } from "../../../packages/kube/cache/informer.ts";
+import { InformerGroup } from "../../../packages/kube/cache/informer-group.ts";
 import type { Log } from "../report/log.ts";
 import type { ObjectWatch } from "./named-objects.ts";
 

@@ -2,12 +2,16 @@
 // authorises such requests by RBAC resourceNames, so the controller needs no right to read any other object.
 // Promises: all names share one table, so a namespace is read in constant time. A name that answers 403 delays
 // no other name, as long as one of them can be read. One log line says so, and one that it is over.
-import { whenDenied, type Access } from "../../kube/cache/access.ts";
-import type { Informer } from "../../kube/cache/informer.ts";
-import { InformerGroup, type NamedWatch, type Watched } from "../../kube/cache/informer-group.ts";
-import type { ObjectTable } from "../../kube/store/object-table.ts";
-import type { Store } from "../../kube/store/store.ts";
-import type { Clock, Timer } from "../../kube/time/clock.ts";
+import { whenDenied, type Access } from "../../../packages/kube/cache/access.ts";
+import type { Informer } from "../../../packages/kube/cache/informer.ts";
+import {
+  InformerGroup,
+  type NamedWatch,
+  type Watched,
+} from "../../../packages/kube/cache/informer-group.ts";
+import type { ObjectTable } from "../../../packages/kube/store/object-table.ts";
+import type { Store } from "../../../packages/kube/store/store.ts";
+import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
 import type { CachedObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import type { Log } from "../report/log.ts";

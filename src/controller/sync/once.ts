@@ -1,8 +1,8 @@
 // What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and other
 // clients do. Exception: if another replica holds the Lease, it waits for that without a limit.
 import { reasonText } from "../model/reasons.ts";
-import { sleep, type Clock } from "../../kube/time/clock.ts";
-import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
+import { sleep, type Clock } from "../../../packages/kube/time/clock.ts";
+import type { LeaderElector } from "../../../packages/kube/leaderelection/leader-elector.ts";
 import type { Log } from "../report/log.ts";
 import { isPending, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";

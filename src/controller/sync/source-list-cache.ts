@@ -15,12 +15,12 @@ import {
   type UnreadList,
 } from "../observed/list-state.ts";
 import { readList, type ListObject } from "../observed/read-list.ts";
-import { whenDenied } from "../../kube/cache/access.ts";
-import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
-import { CONFIG_MAPS } from "../../kube/rest/resource.ts";
-import type { Clock } from "../../kube/time/clock.ts";
-import { atMost } from "../../kube/time/deadline.ts";
-import { finishInTurns } from "../../kube/time/turns.ts";
+import { whenDenied } from "../../../packages/kube/cache/access.ts";
+import { Informer, type InformerOptions } from "../../../packages/kube/cache/informer.ts";
+import { CONFIG_MAPS } from "../../../packages/kube/rest/resource.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
+import { atMost } from "../../../packages/kube/time/deadline.ts";
+import { finishInTurns } from "../../../packages/kube/time/turns.ts";
 import type { WrittenList } from "../writes/outcome.ts";
 
 export type SourceListOptions = Pick<

@@ -4,8 +4,8 @@
 // - A source list that is missing or may not be read delays a run only until that is known.
 import type { Namespace, CachedObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
-import type { Clock } from "../../kube/time/clock.ts";
-import { atMost } from "../../kube/time/deadline.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
+import { atMost } from "../../../packages/kube/time/deadline.ts";
 import type { AnyWatch, Caches } from "./caches.ts";
 import type { SourceListCache } from "./source-list-cache.ts";
 

@@ -5,9 +5,9 @@
 // - No request is sent after an event has changed the decision behind its action.
 // - A copy is deleted for its successor only after the API server has confirmed that it would accept that.
 // It also makes the planner's live reads (live-reader.ts).
-import { causeOf } from "../../kube/rest/error-text.ts";
-import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
-import { isKubeObject } from "../../kube/rest/resource.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import { ApiError, type ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import { isKubeObject } from "../../../packages/kube/rest/resource.ts";
 import type { CopyObject, CachedObject } from "../model/cluster.ts";
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import { readRecord } from "../observed/read-copy.ts";

@@ -1,11 +1,11 @@
 // Live GETs: the current state of an object, and the planner's live reads before removals.
 // Promises: an object is absent only if the API server itself reports that. A read that is cut off for waiting
 // work ends as if it had timed out.
-import { ApiError, asTimeout, type ApiErrorKind } from "../../kube/rest/api-error.ts";
-import { causeOf } from "../../kube/rest/error-text.ts";
-import { causeText } from "../../kube/rest/failure-cause.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";
+import { ApiError, asTimeout, type ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import { causeOf } from "../../../packages/kube/rest/error-text.ts";
+import { causeText } from "../../../packages/kube/rest/failure-cause.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { NAMESPACES, resourcePath } from "../../../packages/kube/rest/resource.ts";
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { Ref } from "../../text/names.ts";
 import type { LookupResult } from "./outcome.ts";

@@ -2,7 +2,11 @@
 // an existing object carries its UID and resourceVersion, so it cannot hit another object or another
 // version than the one that was judged. Updates are patches: what they do not name stays, so labels,
 // annotations, owner references and finalizers of others survive.
-import { preconditions, textOperations, type Operation } from "../../kube/json-patch.ts";
+import {
+  preconditions,
+  textOperations,
+  type Operation,
+} from "../../../packages/kube/json-patch.ts";
 import { parseRecord } from "../desired/copied-metadata.ts";
 import { KINDS } from "../model/kinds.ts";
 import type { CopyObject, SourcePayload } from "../model/cluster.ts";

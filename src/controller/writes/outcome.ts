@@ -1,7 +1,7 @@
 // The outcome of one action, and what is remembered of it. The next sync starts from the whole cache. Only
 // these functions pass knowledge of earlier syncs to it, through memory and cache.
-import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
-import type { Cause } from "../../kube/rest/failure-cause.ts";
+import type { ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import type { Cause } from "../../../packages/kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import { isWatched, KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { CachedObject, Namespace } from "../model/cluster.ts";

@@ -1,7 +1,7 @@
 // Before a copy that cannot be updated is deleted for its successor, the API server must accept that successor in
 // a dry run.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { QuotaFigure } from "../../kube/rest/known-message.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { QuotaFigure } from "../../../packages/kube/rest/known-message.ts";
 import type { Action } from "../model/actions.ts";
 import { KINDS } from "../model/kinds.ts";
 import type { ObjectRequest } from "./object-requests.ts";

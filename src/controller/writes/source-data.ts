@@ -3,7 +3,7 @@
 // another version, that version is stored in the cache of objects.
 import type { DataCache } from "../state/data-cache.ts";
 import type { SourcePayload, SourceObject } from "../model/cluster.ts";
-import { isKubeObject, compareVersions } from "../../kube/rest/resource.ts";
+import { isKubeObject, compareVersions } from "../../../packages/kube/rest/resource.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import type { Ref } from "../../text/names.ts";
 

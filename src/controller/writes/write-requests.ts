@@ -1,10 +1,10 @@
 // Sends the requests of an action, one after the other. Promises:
 // - No write starts, or continues, after the time for which this process may write.
 // - No request is sent after an event has changed the decision behind its action.
-import { ApiError, asTimeout, type ApiErrorKind } from "../../kube/rest/api-error.ts";
-import { causeText, type FailureCause } from "../../kube/rest/failure-cause.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isKubeObject, resourcePath } from "../../kube/rest/resource.ts";
+import { ApiError, asTimeout, type ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import { causeText, type FailureCause } from "../../../packages/kube/rest/failure-cause.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { isKubeObject, resourcePath } from "../../../packages/kube/rest/resource.ts";
 import { refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
 import { KINDS } from "../model/kinds.ts";

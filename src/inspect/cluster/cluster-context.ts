@@ -3,7 +3,7 @@
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";

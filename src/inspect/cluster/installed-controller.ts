@@ -7,10 +7,10 @@ import {
   type FlagName,
 } from "../../controller/settings/flags.ts";
 import type { FlagValues } from "../../controller/settings/config.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { DEPLOYMENTS, resourcePath } from "../../kube/rest/resource.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { DEPLOYMENTS, resourcePath } from "../../../packages/kube/rest/resource.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { fieldsIn, recordsIn, type AnswerFields } from "../requests/fields.ts";
 import { isAllowedTo } from "../requests/access-review.ts";
 import { orRefusal } from "../requests/refusal.ts";

@@ -1,10 +1,10 @@
 // Whether a controller keeps the cluster current at this moment. A replica proves it by its Lease. Without leader
 // election, a ready pod of the Deployment does.
 // Promises: what cannot be read is `unknown` and never `live`. It takes at most LOOK_MS longer than its requests.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { LEASES } from "../../kube/rest/resource.ts";
-import { sleep, systemClock, type Clock } from "../../kube/time/clock.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { LEASES } from "../../../packages/kube/rest/resource.ts";
+import { sleep, systemClock, type Clock } from "../../../packages/kube/time/clock.ts";
 import { stringOf } from "../../controller/model/unstructured.ts";
 import { printable } from "../../text/printable.ts";
 import { refText, type Ref } from "../../text/names.ts";

@@ -1,10 +1,10 @@
 // The requests that read a cluster: its Namespaces and objects in pages, with at most one page in memory.
-import { nameSelector } from "../../kube/cache/list-scope.ts";
-import { listAll } from "../../kube/cache/list.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
-import { systemClock } from "../../kube/time/clock.ts";
+import { nameSelector } from "../../../packages/kube/cache/list-scope.ts";
+import { listAll } from "../../../packages/kube/cache/list.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { NAMESPACES, type Resource } from "../../../packages/kube/rest/resource.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Program } from "../../run/program-context.ts";

@@ -2,16 +2,16 @@
 // refuse is a UsageError with file and line that quotes no value.
 import { UsageError } from "../../controller/settings/config.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import { isRecord } from "../../kube/json.ts";
-import { NAMESPACES } from "../../kube/rest/resource.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
+import { NAMESPACES } from "../../../packages/kube/rest/resource.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
 import {
   labelErrors,
   metadataCauses,
   subdomainErrors,
-} from "../../sandbox/kinds/metadata-validation.ts";
-import { configMapCauses, secretCauses } from "../../sandbox/kinds/secrets.ts";
-import type { StoredObject } from "../../sandbox/storage/object.ts";
+} from "../../../packages/sandbox/kinds/metadata-validation.ts";
+import { configMapCauses, secretCauses } from "../../../packages/sandbox/kinds/secrets.ts";
+import type { StoredObject } from "../../../packages/sandbox/storage/object.ts";
 import { isObjectOf } from "../files/file-objects.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 // Reads a cluster once. Promises: what the API server refuses to show is reported and never treated as absent.
 // When the user may not list the whole cluster, the most important namespaces are read separately.
-import { ApiError } from "../../kube/rest/api-error.ts";
-import { CONFIG_MAPS } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { CONFIG_MAPS } from "../../../packages/kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { refText, type Ref } from "../../text/names.ts";

@@ -4,7 +4,7 @@
 // are counted by kind. An object that an API server would refuse is a UsageError with file and line.
 import { listed } from "../../text/listed.ts";
 import { UsageError, type Config } from "../../controller/settings/config.ts";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import type { Ref } from "../../text/names.ts";
 import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { namesNotReadOf, type NamesNotRead } from "./names-not-read.ts";

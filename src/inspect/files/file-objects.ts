@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
 import { apiVersionOf } from "../../text/names.ts";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import {
   AS_WRITTEN,
   filePlaces,

@@ -1,7 +1,7 @@
 // What decides the name and the namespace of an object outside of its manifest: kustomizations, Kustomizations
 // of Flux and Applications of Argo CD. An object that several of them deploy has no single place.
 import { dirname, join, normalize } from "node:path";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

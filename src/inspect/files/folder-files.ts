@@ -3,7 +3,7 @@ import { constants } from "node:buffer";
 import { readdirSync, readFileSync, statSync, type Dirent } from "node:fs";
 import { extname, join } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import { isKustomization } from "./kustomize-inputs.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];

@@ -1,7 +1,7 @@
 // The files that a kustomization reads as something else than manifests: patches, inputs of generators,
 // configuration. They may look like objects, but are parts of objects, or data.
 import { basename, join, normalize } from "node:path";
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // Finds objects that create Secrets and set their metadata. A rule in such a template takes effect although
 // no Secret manifest contains it. A rule is a mapping with a key of the tool, in any field. A text that
 // contains such a key (an inline patch, values of a chart) counts too.
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
 /** Annotations that an object gives to the Secret that it creates. */

@@ -2,7 +2,7 @@
 // reads it. An error is a UsageError with file, line and column that quotes nothing of the file.
 import { loadAll, YAMLException } from "js-yaml";
 import { UsageError } from "../../controller/settings/config.ts";
-import { KUBECTL_SCHEMA } from "../../kube/kubeconfig/kubectl-yaml.ts";
+import { KUBECTL_SCHEMA } from "../../../packages/kube/kubeconfig/kubectl-yaml.ts";
 
 export type FileDocument = { readonly value: unknown; readonly line: number };
 

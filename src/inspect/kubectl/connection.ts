@@ -3,10 +3,10 @@
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import { printable } from "../../text/printable.ts";
 import type { Program } from "../../run/program-context.ts";
-import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
-import { createClient } from "../../kube/rest/client.ts";
-import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
-import { systemClock } from "../../kube/time/clock.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { loadKubeConfig, type KubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { ALWAYS_READ } from "../../controller/annotations/vocabulary.ts";
 
 export type Connection = {

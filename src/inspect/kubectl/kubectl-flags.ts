@@ -4,7 +4,7 @@ import type { Argv } from "yargs";
 import { UsageError } from "../../controller/settings/config.ts";
 import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
 import { parseDuration } from "../../controller/settings/units.ts";
-import type { ConnectionOverrides } from "../../kube/kubeconfig/kubeconfig.ts";
+import type { ConnectionOverrides } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
 import { isNamespaceName } from "../../text/names.ts";
 import { parseSelector, type Selector } from "../../text/label-selector.ts";
 

@@ -2,7 +2,7 @@
 // terminal shows one line that is overwritten and finally erased. Other outputs get a line from time to
 // time. Quicker work prints nothing.
 import { formatDuration } from "../../controller/settings/units.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";
 
 const QUIET_MS = 2000;

@@ -2,7 +2,7 @@
 import type { Argv } from "yargs";
 import { UsageError } from "../../controller/settings/config.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
-import { sleep, systemClock } from "../../kube/time/clock.ts";
+import { sleep, systemClock } from "../../../packages/kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readDuration, type Args, textFlag } from "./kubectl-flags.ts";
 import { say } from "./say.ts";

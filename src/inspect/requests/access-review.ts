@@ -1,7 +1,7 @@
 // Asks whether a user may do something, like `kubectl auth can-i`. The request is a review, which creates
 // nothing.
 import type { V1ResourceAttributes } from "@kubernetes/client-node";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { fieldsIn } from "./fields.ts";
 
 const GROUP = "/apis/authorization.k8s.io/v1";

@@ -1,6 +1,10 @@
 // Counts the objects of a kind with a page of one object, without reading values.
-import { METADATA_LIST, resourcePath, type Resource } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import {
+  METADATA_LIST,
+  resourcePath,
+  type Resource,
+} from "../../../packages/kube/rest/resource.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { fieldsIn } from "./fields.ts";
 
 export async function countObjects(

@@ -1,5 +1,5 @@
 // Reads what the API answers, field by field. What is absent or of another type is empty, and nothing here throws.
-import { isRecord } from "../../kube/json.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 
 export type AnswerFields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 // Reads one object, or the start of a list. Both reject with an ApiError.
-import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
-import { resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { resourcePath, type Resource } from "../../../packages/kube/rest/resource.ts";
 import type { Ref } from "../../text/names.ts";
 import { fieldsIn, recordsIn, type AnswerFields } from "./fields.ts";
 

@@ -1,6 +1,6 @@
 // Lists a resource and keeps of each object only what is asked for.
-import { listAll, type ListOptions } from "../../kube/cache/list.ts";
-import type { ApiError } from "../../kube/rest/api-error.ts";
+import { listAll, type ListOptions } from "../../../packages/kube/cache/list.ts";
+import type { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import { orRefusal } from "./refusal.ts";
 
 export async function listKept<T>(

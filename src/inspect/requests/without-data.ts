@@ -1,8 +1,8 @@
 // A client that lists Secrets and ConfigMaps without their data. It asks for the Table of kubectl: each row has the
 // whole metadata, the type and the number of entries. The API server then sends no value. Every other request is
 // sent as it is.
-import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
-import { isRecord } from "../../kube/json.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { fieldsIn } from "./fields.ts";
 

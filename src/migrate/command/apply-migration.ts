@@ -16,9 +16,14 @@ import { objectTitle } from "../oldtools/old-objects.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Digest } from "../../controller/model/secret-data.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+} from "../../../packages/kube/rest/resource.ts";
 
 export type RequestSender = {
   readonly client: ApiClient;

@@ -39,15 +39,15 @@ import {
   type OldFlags,
 } from "../oldtools/old-settings.ts";
 import { createDigest } from "../../controller/model/secret-data.ts";
-import { systemClock } from "../../kube/time/clock.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import {
   readKubectlFlags,
   texts,
   type Args,
   type KubectlFlags,
 } from "../../inspect/kubectl/kubectl-flags.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { isAllowedTo } from "../../inspect/requests/access-review.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";

@@ -5,7 +5,7 @@ import { orRefused, type Reading } from "./read-old-cluster.ts";
 import { fields, objectsIn, textsOf, type RawFields } from "../oldtools/old-objects.ts";
 import type { OldContainer } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
-import type { KubeObject, Resource } from "../../kube/rest/resource.ts";
+import type { KubeObject, Resource } from "../../../packages/kube/rest/resource.ts";
 
 const APPS = { group: "apps", version: "v1" } as const;
 const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };

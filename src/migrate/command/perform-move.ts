@@ -13,7 +13,7 @@ import type { Migration } from "../moves/migration.ts";
 import { readOldCluster } from "../oldtools/read-old-objects.ts";
 import type { MoveStepName, OldTool } from "../oldtools/old-tool.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
-import { systemClock } from "../../kube/time/clock.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printable } from "../../text/printable.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";

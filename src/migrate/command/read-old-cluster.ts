@@ -2,17 +2,17 @@
 // not show is reported, so nothing is concluded from its absence.
 import { fields, pluralOf, type OldResource } from "../oldtools/old-objects.ts";
 import { movesKind, type OldTool } from "../oldtools/old-tool.ts";
-import { listAll } from "../../kube/cache/list.ts";
-import type { ListScope } from "../../kube/cache/list-scope.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { listAll } from "../../../packages/kube/cache/list.ts";
+import type { ListScope } from "../../../packages/kube/cache/list-scope.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import {
   CONFIG_MAPS,
   NAMESPACES,
   type KubeObject,
   type Resource,
-} from "../../kube/rest/resource.ts";
+} from "../../../packages/kube/rest/resource.ts";
 
 const CORE = { group: "", version: "v1" } as const;
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;

@@ -5,7 +5,7 @@ import { printMigration } from "./migration-text.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { printPatches } from "./print-patches.ts";
 import type { Migration, MoveSettings } from "../moves/migration.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";

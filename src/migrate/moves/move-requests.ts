@@ -21,7 +21,7 @@ import {
   textOperations,
   type Operation,
   type Texts,
-} from "../../kube/json-patch.ts";
+} from "../../../packages/kube/json-patch.ts";
 import { copyOperations } from "../../controller/writes/object-requests.ts";
 
 export type MoveRequest = {

@@ -1,15 +1,15 @@
 // The people of a script: each step becomes requests as a user would make them, and what the API server
 // refuses them is left at that. Every value of every Secret begins with MARKER, so that one that gets
 // out is known wherever it shows.
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,
   NAMESPACES as NAMESPACE_RESOURCE,
   resourcePath,
   SECRETS,
   type Resource,
-} from "../../../src/kube/rest/resource.ts";
+} from "../../../packages/kube/rest/resource.ts";
 import { NAMESPACES, TENANT, type Step } from "../../support/planner/history.ts";
 import type { Place, UserStep } from "../scripts/script.ts";
 import type { Raw, Texts } from "../model/raw.ts";

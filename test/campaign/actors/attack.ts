@@ -1,5 +1,5 @@
 // What attacks are made of: Secrets of the tenant's, by the dozen or in turns.
-import { field } from "../../support/api-server/http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 import { prefixed } from "./actors.ts";
 import type { Attack, SecretBody, Tenant } from "./tenant.ts";
 

@@ -1,10 +1,10 @@
 // The honest tenants: namespaces that come and go, with Secrets of their own and copies of the
 // platform's sources, all of which the run expects to be right in time.
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { eventually } from "../../support/time/eventually.ts";
-import { field, type Http } from "../../support/api-server/http.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { field, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { good, merge } from "../../support/api-server/pressure.ts";
-import { pick } from "../../support/time/random.ts";
+import { pick } from "../../../packages/kube/testing/random.ts";
 import type { Change, Expectations } from "../judges/expectations.ts";
 import { SeenWorld } from "../judges/seen-world.ts";
 import type { Raw } from "../model/raw.ts";

@@ -1,6 +1,6 @@
 // The platform's sources, as the administrator writes them, and what a copy of each holds.
 import { createHash } from "node:crypto";
-import type { Http } from "../../support/api-server/http.ts";
+import type { Http } from "../../../packages/sandbox/testing/http.ts";
 import { prefixed } from "./actors.ts";
 import { good, merge } from "../../support/api-server/pressure.ts";
 

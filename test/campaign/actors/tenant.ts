@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { openCluster } from "../../support/api-server/cluster.ts";
 import type { ClusterAccess } from "../../support/api-server/control-plane.ts";
-import { field, type Answer, type Http } from "../../support/api-server/http.ts";
+import { field, type Answer, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { good } from "../../support/api-server/pressure.ts";
 import { SICK } from "../../support/api-server/webhook.ts";
 

@@ -3,9 +3,9 @@
 // API server. The same on every stage.
 // Promises: a write is told once, as it is carried out, with the flags that its writer was started with.
 import { LEASE_TIMES, type FlagValues } from "../../../src/controller/settings/config.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { LEASES } from "../../../src/kube/rest/resource.ts";
-import type { Clock, Timer } from "../../../src/kube/time/clock.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { LEASES } from "../../../packages/kube/rest/resource.ts";
+import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
 import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import type { Flags, Raw } from "../model/raw.ts";
 import type { ReceiptStream } from "../judges/receipt-stream.ts";

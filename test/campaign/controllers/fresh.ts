@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { leaks } from "../../support/programs/eavesdrop.ts";
 import { spawnController } from "../../support/programs/controller-process.ts";
-import type { Ending } from "../../support/api-server/fault-proxy.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
 import { isDone } from "../judges/request-judge.ts";
 import type { Violations } from "../judges/violations.ts";
 import type { ProxiedServer } from "../stages/proxied-server.ts";

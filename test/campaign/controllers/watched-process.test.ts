@@ -1,7 +1,7 @@
 // What a process of a campaign said last decides whether its end was right, so it is heard before that.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../../support/time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import { WatchedProcess } from "./watched-process.ts";
 
 test("a process that ends by itself is heard to its last line, then judged, then started again", async (t) => {

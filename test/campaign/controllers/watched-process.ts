@@ -1,7 +1,7 @@
 // The program in a process of its own, which is started again when it ends, as the
 // kubelet does. What it says, in its log and on its pages, is searched for values.
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import type { Ending } from "../../support/api-server/fault-proxy.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
 import {
   spawnController,
   type ControllerProcess,

@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ACCOUNT } from "../../support/api-server/account.ts";
 import type { ControlPlane } from "../../support/api-server/control-plane.ts";
-import type { FaultProxy } from "../../support/api-server/fault-proxy.ts";
-import { field, type Http } from "../../support/api-server/http.ts";
+import type { FaultProxy } from "../../../packages/kube/testing/fault-proxy.ts";
+import { field, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { good, merge } from "../../support/api-server/pressure.ts";
 import {
   SECRET_WRITES,

@@ -1,7 +1,11 @@
 // What networks, proxies and overloaded servers do, a second at a time and at random.
-import type { Fault, FaultProxy, ProxyRequest } from "../../support/api-server/fault-proxy.ts";
+import type {
+  Fault,
+  FaultProxy,
+  ProxyRequest,
+} from "../../../packages/kube/testing/fault-proxy.ts";
 import { refusal } from "../../support/scenes/proxied.ts";
-import { pick } from "../../support/time/random.ts";
+import { pick } from "../../../packages/kube/testing/random.ts";
 
 type Weather = readonly [name: string, begin: () => void];
 type Kinds = readonly ProxyRequest["kind"][];

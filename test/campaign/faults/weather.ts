@@ -1,7 +1,7 @@
 // What a script's faults are to one request, and what its flags are to a controller: the same on every
 // stage that a script is played on.
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import type { RequestFault } from "../../support/controller/faulty-client.ts";
 import { OWN_NAMESPACE } from "../actors/actors.ts";
 import type { Circumstance, FlagSet } from "../scripts/script.ts";

@@ -1,6 +1,6 @@
 // Judges what the controller asks of the API server, as it passes the proxy: nothing outside its rights,
 // and no Secret again and again.
-import type { ProxyRequest, ProxyWrite } from "../../support/api-server/fault-proxy.ts";
+import type { ProxyRequest, ProxyWrite } from "../../../packages/kube/testing/fault-proxy.ts";
 import { placeOfWrite } from "./request-judge.ts";
 import type { Violations } from "./violations.ts";
 

@@ -1,7 +1,7 @@
 // The watcher of hostile runs knows what is late and what was spoilt.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../../support/time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import { Expectations } from "./expectations.ts";
 import { LogJudge } from "./log-judge.ts";
 import { Violations } from "./violations.ts";

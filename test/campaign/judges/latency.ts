@@ -2,7 +2,7 @@
 // to its copy, and from the answer to the change of a source to the last of its copies. They have
 // namespaces and a source of their own, which nothing else changes.
 import { setTimeout as delay } from "node:timers/promises";
-import { field, type Http } from "../../support/api-server/http.ts";
+import { field, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { good, merge } from "../../support/api-server/pressure.ts";
 import { MARKER } from "../actors/actors.ts";
 

@@ -1,6 +1,6 @@
 // Judges the controller's log: one line a minute for each kind and place, a few for each source.
 import { MOST_PLACES } from "../../../src/controller/report/outcome-journal.ts";
-import { field } from "../../support/api-server/http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 import type { Violations } from "./violations.ts";
 
 const MINUTE_MS = 60_000;

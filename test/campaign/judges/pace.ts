@@ -2,7 +2,7 @@
 // are. Limits in milliseconds give way by a multiple of it, so that a busy machine is not blamed on the
 // controller.
 import { setTimeout as delay } from "node:timers/promises";
-import type { Http } from "../../support/api-server/http.ts";
+import type { Http } from "../../../packages/sandbox/testing/http.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const EVERY_MS = 100;

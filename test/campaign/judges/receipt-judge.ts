@@ -1,6 +1,6 @@
 // Judges receipts: all lines of all processes, replayed, must be the copies that the world holds at rest; no
 // line without `found` may report a write that the API server did not carry out; no line tells a value.
-import type { Clock } from "../../../src/kube/time/clock.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
 import {
   parseReceipts,
   replayReceipts,

@@ -1,7 +1,7 @@
 // The stream of one process's receipts. It fails now and then: a batch is cut off, or nobody reads for a while,
 // so that lines are lost.
 import { ReceiptOutput, type ReceiptTarget } from "../../../src/receipts/receipt-output.ts";
-import { sleep, type Clock } from "../../../src/kube/time/clock.ts";
+import { sleep, type Clock } from "../../../packages/kube/time/clock.ts";
 import type { ReceiptLine } from "../../support/receipts/replay-receipts.ts";
 
 /** Few, so that a reader who rests for a moment costs lines. */

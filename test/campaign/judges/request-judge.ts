@@ -1,8 +1,8 @@
 // The form of every write of the controller: that it names the version it is for, and that this version was
 // the controller's to write or to delete, by the words of the reference model. Whether its sources wanted
 // it is judged by write-judge.ts, where all is known that ever was.
-import type { ProxyWrite } from "../../support/api-server/fault-proxy.ts";
-import { field } from "../../support/api-server/http.ts";
+import type { ProxyWrite } from "../../../packages/kube/testing/fault-proxy.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 import { wordOf, type Raw } from "../model/raw.ts";
 import { hasUnknownMark, isOurs, isPull } from "../model/standing.ts";
 import type { Violations } from "./violations.ts";

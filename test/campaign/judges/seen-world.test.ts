@@ -1,11 +1,11 @@
 // The judge's own view of a real server's world, tried on the server in memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { NAMESPACES, resourcePath, SECRETS } from "../../../packages/kube/rest/resource.ts";
 import { FaultyClient } from "../../support/controller/faulty-client.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
-import { eventually } from "../../support/time/eventually.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 import { SeenWorld } from "./seen-world.ts";
 
 test("the judge follows again after a server came back without its history, and misses nothing that is there", async (t) => {

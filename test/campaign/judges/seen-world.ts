@@ -3,9 +3,14 @@
 // for each kind. A watch that ends is begun anew at once, from where it was; of what came and went while
 // no history was to be had, nothing is told.
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+} from "../../../packages/kube/rest/resource.ts";
 import { placeOf, slotOf, type Raw, type World } from "../model/raw.ts";
 
 const RESOURCES = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;

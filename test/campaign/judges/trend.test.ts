@@ -1,7 +1,7 @@
 // The line that judges a long soak: its slope is right, and it says how sure it is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { blocks, fitLine, type Point } from "./trend.ts";
 
 function noisy(slope: number, chance: () => number): readonly Point[] {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { drawSoak } from "./charts.ts";
 import { readRecords, type Latency, type Sample, type SoakRecord } from "./records.ts";
 import { judgeSoak } from "./verdict.ts";

@@ -1,7 +1,7 @@
 // Judges each write that the API server carried out for the controller, by the contract: what it may
 // touch, with which preconditions, with which content, and why. A controller may lag behind, so what was
 // so at some time within MEMORY_MS is a good reason; what never was so is none.
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
 import {

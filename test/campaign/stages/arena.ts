@@ -2,9 +2,9 @@
 // between, the watchers and the actors.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import type { Ending } from "../../support/api-server/fault-proxy.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
 import { Webhook } from "../../support/api-server/webhook.ts";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { AskedJudge } from "../judges/asked-judge.ts";
 import { everybodyPublishes, type Circumstances } from "../circumstances.ts";
 import { Disturbance } from "../faults/disturbance.ts";

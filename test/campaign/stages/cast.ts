@@ -2,7 +2,7 @@
 // beside them, and the judge of receipts. What a step means to them is the same everywhere, and so is what a
 // write is judged by; what differs is how time passes and what can be done to a server.
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { LIST_SLOT, OWN_NAMESPACE, type Actors } from "../actors/actors.ts";
 import { SecondRelease } from "../actors/second-release.ts";
 import { Deployment, type DeploymentOptions, type Write } from "../controllers/deployment.ts";

@@ -2,14 +2,14 @@
 // faults that can be made there, the same model. One script begins in the world that the one before left.
 // Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
 import { setTimeout as delay } from "node:timers/promises";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { NAMESPACES, resourcePath } from "../../../src/kube/rest/resource.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import { loadKubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { NAMESPACES, resourcePath } from "../../../packages/kube/rest/resource.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { compact } from "../../support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../../support/api-server/control-plane.ts";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { Actors, LIST_SLOT, OWN_NAMESPACE } from "../actors/actors.ts";
 import type { ChaosStage } from "../chaos.ts";
 import type { Deployment } from "../controllers/deployment.ts";

@@ -1,11 +1,11 @@
 // An API server, in memory or a control plane of its own, and the fault proxy through which the controller
 // reaches it. The judges and the users go past the proxy.
 import { readFileSync } from "node:fs";
-import { loadKubeConfig, type KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { startSandbox } from "../../../src/sandbox/server.ts";
+import { loadKubeConfig, type KubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { startSandbox } from "../../../packages/sandbox/server.ts";
 import { controllerAccount } from "../../support/api-server/account.ts";
 import { openCluster } from "../../support/api-server/cluster.ts";
 import {
@@ -18,9 +18,9 @@ import {
   type Ending,
   type FaultProxy,
   type Upstream,
-} from "../../support/api-server/fault-proxy.ts";
-import { field, openHttp, type Http } from "../../support/api-server/http.ts";
-import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+} from "../../../packages/kube/testing/fault-proxy.ts";
+import { field, openHttp, type Http } from "../../../packages/sandbox/testing/http.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 
 export type ProxiedServer = {
   readonly proxy: FaultProxy;

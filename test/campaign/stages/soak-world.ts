@@ -3,8 +3,8 @@
 // is judged as it passes the proxy.
 import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import type { FaultProxy } from "../../support/api-server/fault-proxy.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import type { FaultProxy } from "../../../packages/kube/testing/fault-proxy.ts";
 import { Actors, LIST_SLOT, OWN_NAMESPACE } from "../actors/actors.ts";
 import { valuesOf } from "../faults/weather.ts";
 import { RequestJudge } from "../judges/request-judge.ts";

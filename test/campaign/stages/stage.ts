@@ -1,11 +1,11 @@
 // Plays a script: on an API server in memory and a fake clock, with replicas of the controller, the
 // actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
 // compares the world with the model.
-import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../../src/kube/rest/resource.ts";
-import type { StorageChange } from "../../../src/sandbox/storage/storage.ts";
+import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../../packages/kube/rest/resource.ts";
+import type { StorageChange } from "../../../packages/sandbox/storage/storage.ts";
 import { SandboxApi } from "../../support/controller/sandbox-api.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { seeded } from "../../support/time/random.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { Actors, LIST_PLACE } from "../actors/actors.ts";
 import type { ChaosStep, Script } from "../scripts/script.ts";
 import { Slots } from "../judges/slots.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml, type KubernetesObject } from "@kubernetes/client-node";
 import { ADMISSION_COMPONENTS, checkAdmission } from "../../../src/cli/check/check-admission.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 import { readManifest } from "../../support/programs/packed-project.ts";
 

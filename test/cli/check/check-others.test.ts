@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkOthers } from "../../../src/cli/check/check-others.ts";
 import { REPLICATORS, type Replicator } from "../../../src/controller/annotations/replicators.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
 const { signal } = new AbortController();

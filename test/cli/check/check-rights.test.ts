@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkRights, type CheckedAccount } from "../../../src/cli/check/check-rights.ts";
 import { rightsOfUser } from "../../../src/cli/check/whose-rights.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { neededRights, rightText } from "../../../src/cli/rights/needed-rights.ts";
 import { checkCode } from "../../../src/cli/check/finding.ts";
 import { readConfig } from "../../../src/controller/settings/config.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
 const around = { env: {}, clusterNamespace: "secretcast", terminal: false };

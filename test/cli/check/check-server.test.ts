@@ -6,7 +6,7 @@ import {
   serverVersion,
   versionFinding,
 } from "../../../src/cli/check/check-server.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
 const { signal } = new AbortController();

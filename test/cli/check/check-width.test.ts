@@ -6,7 +6,7 @@ import { checkCode } from "../../../src/cli/check/finding.ts";
 import type { RightsOf } from "../../../src/cli/check/whose-rights.ts";
 import { neededRights } from "../../../src/cli/rights/needed-rights.ts";
 import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 
 const { signal } = new AbortController();
 const around = { env: {}, clusterNamespace: "secretcast", terminal: false };

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { rightsOfAccount, rightsOfUser } from "../../../src/cli/check/whose-rights.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { answer, bodyOf, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { answer, bodyOf, serve } from "../../../packages/kube/testing/http-server.ts";
+import { kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 
 const ACCOUNT = "system:serviceaccount:platform:copier";
 const RIGHT = { verb: "list", resource: "secrets" };

@@ -13,7 +13,7 @@ import {
   shellMissing,
   type PseudoTerminal,
 } from "../../support/programs/pseudo-terminal.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const ROOT = realpathSync(join(import.meta.dirname, "../../.."));
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WHAT_TO_DO } from "../../../src/cli/explanation/explain-verdict.ts";
 import { VERDICTS } from "../../../src/controller/model/verdicts.ts";
-import { FAILURE_CAUSES } from "../../../src/kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES } from "../../../packages/kube/rest/failure-cause.ts";
 import { globs, type Cluster } from "../../support/planner/planner-cluster.ts";
 import {
   cluster,

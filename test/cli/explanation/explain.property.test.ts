@@ -20,7 +20,7 @@ import { readStatus } from "../../../src/page/status.ts";
 import { refText } from "../../../src/text/names.ts";
 import { histories as plain, type Step } from "../../support/planner/history.ts";
 import { live } from "../../support/planner/live.ts";
-import { propertyRuns } from "../../support/time/extent.ts";
+import { propertyRuns } from "../../../packages/kube/testing/extent.ts";
 import type { Cluster } from "../../support/planner/planner-cluster.ts";
 
 const runs = propertyRuns;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heldCode, type ObjectValue } from "../../../src/cli/holding/held-value.ts";
 import type { Use, UsingPod } from "../../../src/cli/holding/using-pod.ts";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 
 const SYNC = 120;
 const HOLD = 1800;

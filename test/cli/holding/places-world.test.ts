@@ -22,8 +22,8 @@ import {
   SYNC,
   type LivingPod,
 } from "../../support/worlds/rotation/place-history.ts";
-import { propertyRuns } from "../../support/time/extent.ts";
-import { seeded } from "../../support/time/random.ts";
+import { propertyRuns } from "../../../packages/kube/testing/extent.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { GRACE_MS, HOLD_MS } from "../../verify/subject.ts";
 
 const SEED = 48;

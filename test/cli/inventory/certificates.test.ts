@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCertificate } from "../../../src/cli/inventory/certificates.ts";
 import { withLimits, type InventoryItem } from "../../../src/cli/inventory/inventory-items.ts";
-import { ONE } from "../../support/api-server/certificates.ts";
+import { ONE } from "../../../packages/kube/testing/certificates.ts";
 import { ENDS_2031, ENDS_AT } from "../../support/cli/short-certificate.ts";
 
 test("of a chain, the first certificate is named, and the earliest end counts", () => {

@@ -4,8 +4,8 @@ import { test, type TestContext } from "node:test";
 import { forbidden } from "../../support/cli/checked-server.ts";
 import { sandboxCluster, type SandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 import { ENDS_2031, ENDS_AT } from "../../support/cli/short-certificate.ts";
-import { ONE } from "../../support/api-server/certificates.ts";
-import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import { ONE } from "../../../packages/kube/testing/certificates.ts";
+import type { JsonObject } from "../../../packages/sandbox/storage/object.ts";
 
 const UID = "11111111-1111-1111-1111-111111111111";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

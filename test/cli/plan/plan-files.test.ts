@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { load } from "js-yaml";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const TEAMS = `apiVersion: v1
 kind: Namespace

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ReaderChange } from "../../../src/cli/plan/reader-changes.ts";
 import { MOST_CHARACTERS, readersMarkdown } from "../../../src/cli/plan/readers-markdown.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const NAMESPACES = ["team-a", "team-b", "prod"]
   .map((name) => `---\napiVersion: v1\nkind: Namespace\nmetadata: { name: ${name} }\n`)

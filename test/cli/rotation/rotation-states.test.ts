@@ -1,7 +1,7 @@
 // What makes `rotation` answer 2: copies that are not current, and objects that have an older value unnoticed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import type { JsonObject } from "../../../packages/sandbox/storage/object.ts";
 import {
   AFTERWARDS,
   at,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { linesOfFirstScreen } from "../../../src/inspect/kubectl/first-screen.ts";
-import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import type { JsonObject } from "../../../packages/sandbox/storage/object.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
 const FLOOD = 1500;

@@ -16,7 +16,7 @@ import {
 import { liveLease, markedCopy, sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene, type Scene } from "../../support/scenes/scene.ts";
-import { eventually } from "../../support/time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 
 async function opened(
   t: TestContext,

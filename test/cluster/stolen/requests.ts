@@ -1,6 +1,6 @@
 // Everything that the API offers for reading or changing one Secret, as a table of requests. Nothing here
 // sends a request. An account with rights by name must be refused all of them, except where a row says otherwise.
-import type { SendOptions } from "../../support/api-server/http.ts";
+import type { SendOptions } from "../../../packages/sandbox/testing/http.ts";
 
 export type Attempt = SendOptions & {
   readonly method: "GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE";

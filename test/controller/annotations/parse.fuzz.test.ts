@@ -16,8 +16,8 @@ import { readObject } from "../../../src/controller/observed/read-object.ts";
 import { VOCABULARY, type AnnotationName } from "../../../src/controller/annotations/vocabulary.ts";
 import type { Problem } from "../../../src/controller/annotations/rules.ts";
 import { KINDS } from "../../../src/controller/model/kinds.ts";
-import { anyText } from "../../support/kube/any-text.ts";
-import { propertyRuns as runs } from "../../support/time/extent.ts";
+import { anyText } from "../../../packages/kube/testing/any-text.ts";
+import { propertyRuns as runs } from "../../../packages/kube/testing/extent.ts";
 import { processorMsOf } from "../../support/time/processor.ts";
 
 const WORDS = Object.keys(VOCABULARY) as AnnotationName[];

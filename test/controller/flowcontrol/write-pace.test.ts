@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WritePace } from "../../../src/controller/flowcontrol/write-pace.ts";
-import { TokenBucket } from "../../../src/kube/time/token-bucket.ts";
-import { seeded } from "../../support/time/random.ts";
+import { TokenBucket } from "../../../packages/kube/time/token-bucket.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 
 type Server = {
   /** Whether one that comes at `now` is refused. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PooledWrite, WriteEnd } from "../../../src/controller/flowcontrol/pooled-write.ts";
 import { WritePool } from "../../../src/controller/flowcontrol/write-pool.ts";
-import { FakeClock, settle } from "../../support/time/fake-clock.ts";
+import { FakeClock, settle } from "../../../packages/kube/testing/fake-clock.ts";
 
 type Job = PooledWrite;
 const jobs = (...keys: string[]): Job[] => keys.map((key) => ({ key }));

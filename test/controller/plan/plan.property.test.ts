@@ -10,7 +10,7 @@ import { VERDICTS, type Plan } from "../../../src/controller/model/verdicts.ts";
 import { histories, isTenants, TENANT, type History } from "../../support/planner/history.ts";
 import { live } from "../../support/planner/live.ts";
 import { runPlan, type Cluster } from "../../support/planner/planner-cluster.ts";
-import { propertyRuns } from "../../support/time/extent.ts";
+import { propertyRuns } from "../../../packages/kube/testing/extent.ts";
 import { refText } from "../../../src/text/names.ts";
 
 const runs = propertyRuns;

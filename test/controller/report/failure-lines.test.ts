@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog } from "../../../src/controller/report/log.ts";
 import { failureLines } from "../../../src/controller/report/failure-lines.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 
 function setup() {
   const clock = new FakeClock();

@@ -9,7 +9,7 @@ import { createLog } from "../../../src/controller/report/log.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { reporterOf } from "../../support/telemetry/sent-events.ts";
 import type { Ref } from "../../../src/text/names.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 
 const SETTLED = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
 

@@ -9,7 +9,7 @@ import {
   type OutcomeGroup,
 } from "../../../src/controller/report/outcome-journal.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 import { secretPath } from "../../support/controller/memory-api.ts";
 import { Rig } from "../../support/controller/fake-clock-controller.ts";
 

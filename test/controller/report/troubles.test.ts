@@ -1,7 +1,7 @@
 // What the log, the metrics and the page say of writes that fail. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { statusError } from "../../../src/kube/rest/api-error.ts";
+import { statusError } from "../../../packages/kube/rest/api-error.ts";
 import { groupRows } from "../../../src/page/groups.ts";
 import {
   faults,

@@ -1,8 +1,8 @@
 // Events on a fake clock: they do not wait for a quiet moment, and Normal ones take no room from Warnings.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { sleep } from "../../../src/kube/time/clock.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { sleep } from "../../../packages/kube/time/clock.ts";
 import { hang, isWrite, Rig } from "../../support/controller/fake-clock-controller.ts";
 import { refusal } from "../../support/controller/memory-api.ts";
 

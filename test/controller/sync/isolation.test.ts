@@ -2,8 +2,8 @@
 // clock; the same with a webhook of flesh and blood is in test/cluster/isolation.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { hang, isWrite, Rig, refuse } from "../../support/controller/fake-clock-controller.ts";
 
 const TEAMS = Array.from({ length: 80 }, (_, n) => `team-${n}`);

@@ -2,9 +2,9 @@
 // crashes between any two requests all end in the same state. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { secretPath } from "../../support/controller/memory-api.ts";
-import { pick, seeded } from "../../support/time/random.ts";
+import { pick, seeded } from "../../../packages/kube/testing/random.ts";
 import { hang, Rig } from "../../support/controller/fake-clock-controller.ts";
 
 const TEAMS = ["team-a", "team-b", "team-c"] as const;

@@ -1,12 +1,12 @@
 // From work to the end: stand-by, stop, grace and the loss of the lease. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { withinGrace } from "../../../src/run/run.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 import { refusal, secretPath } from "../../support/controller/memory-api.ts";
-import { watched } from "../../support/kube/queue-takers.ts";
+import { watched } from "../../../packages/kube/testing/queue-takers.ts";
 import {
   faults,
   hang,

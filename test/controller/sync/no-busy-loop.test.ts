@@ -2,9 +2,9 @@
 // clock, so that minutes can be looked at.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { seeded } from "../../support/time/random.ts";
+import type { ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 import { refusal, secretPath } from "../../support/controller/memory-api.ts";
 import {
   faults,

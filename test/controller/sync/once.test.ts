@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Once } from "../../../src/controller/sync/once.ts";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { statusError } from "../../../src/kube/rest/api-error.ts";
-import { sleep } from "../../../src/kube/time/clock.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { statusError } from "../../../packages/kube/rest/api-error.ts";
+import { sleep } from "../../../packages/kube/time/clock.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { watched } from "../../support/kube/queue-takers.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
+import { watched } from "../../../packages/kube/testing/queue-takers.ts";
 import { refusal } from "../../support/controller/memory-api.ts";
 import { Rig, type Started } from "../../support/controller/fake-clock-controller.ts";
 

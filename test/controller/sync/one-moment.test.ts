@@ -2,7 +2,7 @@
 // no request of an action follows an event that changed what the action was decided by.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { secretPath } from "../../support/controller/memory-api.ts";
 import { isWrite, Rig, type Started } from "../../support/controller/fake-clock-controller.ts";
 

@@ -2,7 +2,7 @@
 // is denied.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { readFilter } from "../../../src/page/filter.ts";
 import { StatusFeed } from "../../../src/page/status-feed.ts";
 import { Rig, type Started } from "../../support/controller/fake-clock-controller.ts";

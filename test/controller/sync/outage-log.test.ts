@@ -1,7 +1,7 @@
 // What the log says while the API server is away or a right is, and when that is over. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import {
   faults,
   inOutage,

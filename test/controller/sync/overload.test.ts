@@ -1,10 +1,10 @@
 // An API server that answers 429 to much of what it is asked, for the whole controller on a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import { isWrite, Rig } from "../../support/controller/fake-clock-controller.ts";
-import { seeded } from "../../support/time/random.ts";
+import { seeded } from "../../../packages/kube/testing/random.ts";
 
 const RETRY_AFTER_MS = 1000;
 const WRITE_MS = 20;

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Apply } from "../../../src/controller/writes/apply.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
 import { SyncLog } from "../../../src/controller/report/sync-log.ts";
 import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
 import { Sync } from "../../../src/controller/sync/sync.ts";
 import type { SyncResult } from "../../../src/controller/sync/sync-result.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { refText } from "../../../src/text/names.ts";
 

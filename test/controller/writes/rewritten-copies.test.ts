@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { CopyObject } from "../../../src/controller/model/cluster.ts";
 import { DataCache } from "../../../src/controller/state/data-cache.ts";
 import type { CachedObject, CopyTemplate } from "../../../src/controller/model/cluster.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { Apply } from "../../../src/controller/writes/apply.ts";
 import type { Outcome } from "../../../src/controller/writes/outcome.ts";
-import { field } from "../../support/api-server/http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 import { refusal } from "../../support/controller/memory-api.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 

@@ -6,10 +6,10 @@ import {
   type Installed,
 } from "../../../src/inspect/cluster/installed-controller.ts";
 import { readPlanningSettings } from "../../../src/inspect/cluster/planning-settings.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import { Reachability } from "../../../src/kube/rest/reachability.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import { Reachability } from "../../../packages/kube/rest/reachability.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 
 type Deployment = { readonly namespace: string; readonly name: string };
 type Given = {

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readLiveLeader, type LiveLeader } from "../../../src/inspect/cluster/live-leader.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { Reachability } from "../../../src/kube/rest/reachability.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { Reachability } from "../../../packages/kube/rest/reachability.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 
 const LEASE = { namespace: "secretcast", name: "secretcast" };
 const NOW = Date.UTC(2026, 0, 1);

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FLAGS, environmentName } from "../../../src/controller/settings/flags.ts";
-import type { Sandbox } from "../../../src/sandbox/server.ts";
-import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import type { Sandbox } from "../../../packages/sandbox/server.ts";
+import type { JsonObject } from "../../../packages/sandbox/storage/object.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
 type Container = {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readFileObjects } from "../../../src/inspect/files/file-objects.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const SECRET = `apiVersion: v1
 kind: Secret

@@ -2,8 +2,8 @@
 // to us. Each is one line, with exit code 1 and without a value.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { answer, serve } from "../../support/api-server/http-server.ts";
-import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { answer, serve } from "../../../packages/kube/testing/http-server.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
 import { openScene } from "../../support/scenes/scene.ts";
 

@@ -5,11 +5,11 @@ import { OBJECT_FIELDS } from "../../../src/controller/annotations/list-entry.ts
 import { apiVersionOf } from "../../../src/text/names.ts";
 import { KINDS, OBJECT_KINDS } from "../../../src/controller/model/kinds.ts";
 import { kindOfResource, kindOfWord } from "../../../src/inspect/kubectl/kind-words.ts";
-import { CONFIG_MAPS, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { CONFIG_MAPS, SECRETS } from "../../../packages/kube/rest/resource.ts";
 import { entryFor } from "../../../src/migrate/moves/list-moves.ts";
 import { copiedKind, copyableObjects } from "../../../src/migrate/oldtools/old-objects.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
-import { groupVersion, resources } from "../../../src/sandbox/kinds/resources.ts";
+import { groupVersion, resources } from "../../../packages/sandbox/kinds/resources.ts";
 
 test("a kind is named by every word that the API server knows, and by no other", () => {
   for (const served of resources) {

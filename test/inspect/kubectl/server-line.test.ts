@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { serverLine } from "../../../src/inspect/kubectl/connection.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
 const COMMANDS = [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mapAtOnce } from "../../../src/inspect/requests/at-once.ts";
-import { nextTurn } from "../../../src/kube/time/turns.ts";
+import { nextTurn } from "../../../packages/kube/time/turns.ts";
 
 test("results have the order of the items, and no more than the limit run at a time", async () => {
   let [running, most] = [0, 0];

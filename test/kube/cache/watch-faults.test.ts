@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { startSandbox } from "../../../src/sandbox/server.ts";
-import type { Sandbox } from "../../../src/sandbox/server.ts";
+import { startSandbox } from "../../../packages/sandbox/server.ts";
+import type { Sandbox } from "../../../packages/sandbox/server.ts";
 import { filled, first, kinds, watchEnded } from "../../support/kube/fault-world.ts";
 import type { Served } from "../../support/kube/fault-world.ts";
 import { FAULTS } from "../../support/kube/watch-faults.ts";

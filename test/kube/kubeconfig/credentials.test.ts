@@ -9,16 +9,19 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
-import { CredentialCache, CredentialsError } from "../../../src/kube/kubeconfig/credentials.ts";
-import type { Credentials } from "../../../src/kube/kubeconfig/credentials.ts";
-import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
-import { ONE, TWO } from "../../support/api-server/certificates.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { answer } from "../../support/api-server/http-server.ts";
-import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
-import { clientFor } from "../../support/kube/client-for.ts";
+import {
+  CredentialCache,
+  CredentialsError,
+} from "../../../packages/kube/kubeconfig/credentials.ts";
+import type { Credentials } from "../../../packages/kube/kubeconfig/credentials.ts";
+import type { Cluster, User } from "../../../packages/kube/kubeconfig/kubeconfig-file.ts";
+import { ONE, TWO } from "../../../packages/kube/testing/certificates.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
+import { answer } from "../../../packages/kube/testing/http-server.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
+import { clientFor } from "../../../packages/kube/testing/client-for.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 

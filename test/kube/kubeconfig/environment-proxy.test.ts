@@ -2,9 +2,9 @@
 // compared with kubectl itself in test/cluster/kubeconfig.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environmentProxy } from "../../../src/kube/kubeconfig/environment-proxy.ts";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { environmentProxy } from "../../../packages/kube/kubeconfig/environment-proxy.ts";
+import { loadKubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
 import { PROXIED } from "../../support/kube/proxied-servers.ts";
 

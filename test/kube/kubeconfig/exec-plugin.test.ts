@@ -5,19 +5,22 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { CredentialCache, CredentialsError } from "../../../src/kube/kubeconfig/credentials.ts";
-import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
-import { ONE } from "../../support/api-server/certificates.ts";
+import {
+  CredentialCache,
+  CredentialsError,
+} from "../../../packages/kube/kubeconfig/credentials.ts";
+import type { Cluster, User } from "../../../packages/kube/kubeconfig/kubeconfig-file.ts";
+import { ONE } from "../../../packages/kube/testing/certificates.ts";
 import { Kubectl, kubectlMissing } from "../../support/api-server/kubectl.ts";
 import {
   kubeConfigFile,
   kubeConfigFor,
   kubeConfigText,
-} from "../../support/kube/kubeconfig-text.ts";
+} from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { eventually } from "../../support/time/eventually.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const V1 = "client.authentication.k8s.io/v1";
 

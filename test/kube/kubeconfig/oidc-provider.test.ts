@@ -14,12 +14,12 @@ import type { AddressInfo, Server } from "node:net";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { ONE } from "../../support/api-server/certificates.ts";
+import { loadKubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { ONE } from "../../../packages/kube/testing/certificates.ts";
 import { kubectlMissing } from "../../support/api-server/kubectl.ts";
-import { writtenFile } from "../../support/kube/kubeconfig-text.ts";
+import { writtenFile } from "../../../packages/kube/testing/kubeconfig-text.ts";
 
 const run = promisify(execFile);
 

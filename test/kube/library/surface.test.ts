@@ -3,6 +3,6 @@ import { testSurface } from "../../support/documents/pinned-surface.ts";
 
 testSurface({
   library: "kube",
-  load: () => import("../../../src/kube/library/index.ts"),
+  load: () => import("../../../packages/kube/library/index.ts"),
   typesOnly: ["Reachability", "Store"],
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ClockOffset } from "../../../src/kube/rest/clock-offset.ts";
+import { ClockOffset } from "../../../packages/kube/rest/clock-offset.ts";
 import { clockText } from "../../../src/controller/settings/clock-text.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 
 function measured(serverAheadMs: number, tookMs = 0): readonly number[] {
   const clock = new FakeClock();

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 function migrated(root: string, tool: string, ...more: readonly string[]): Promise<Said> {
   return commandLine(["migrate", "--from", tool, "-f", root, "-R", ...more]);

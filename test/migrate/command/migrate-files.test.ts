@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { commandLine } from "../../support/programs/command-line.ts";
 import { OLD_TOOLS, RETIRED_TOOLS } from "../../../src/migrate/oldtools/old-tool.ts";
 import { worldObjects, WORLDS, worldVerdicts } from "../../support/worlds/world.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 type List = {
   readonly apiVersion: string;

@@ -13,7 +13,7 @@ import { externalLeftovers } from "../../../src/migrate/oldtools/external/extern
 import { custom, namespace, plainSecret } from "../../support/worlds/custom-objects.ts";
 import { migrationOf } from "../../support/worlds/migration.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const at = (namespace: string) => ({ namespace, place: AS_WRITTEN });
 

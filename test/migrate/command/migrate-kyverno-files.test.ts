@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { commandLine } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const SECRET = `# The registry of all teams.
 apiVersion: v1

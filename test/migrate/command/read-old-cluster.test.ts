@@ -5,8 +5,8 @@ import { readCustoms, readOldObjects } from "../../../src/migrate/command/read-o
 import { kyverno } from "../../../src/migrate/oldtools/kyverno/kyverno.ts";
 import { tgik } from "../../../src/migrate/oldtools/tgik.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { listBody } from "../../support/api-server/list-body.ts";
 
 const KINDS: Readonly<Record<string, string>> = {

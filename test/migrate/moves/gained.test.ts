@@ -8,7 +8,7 @@ import type { OldToolName } from "../../../src/migrate/oldtools/old-tool.ts";
 import { custom, namespace, plainSecret } from "../../support/worlds/custom-objects.ts";
 import { moveSettings } from "../../support/worlds/migration.ts";
 import { commandLine, type Said } from "../../support/programs/command-line.ts";
-import { folderOf } from "../../support/programs/folder.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const REFLECTOR = "reflector.v1.k8s.emberstack.com/";
 const VALUES = { token: "made up" };

@@ -7,8 +7,8 @@ import { cleanupRequests } from "../../../src/migrate/moves/move-requests.ts";
 import { kubed } from "../../../src/migrate/oldtools/kubed.ts";
 import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { markOfOne, secretSource } from "../../../src/migrate/oldtools/secret-source.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
-import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
+import { jsonPatch } from "../../../packages/sandbox/verbs/patch-formats.ts";
 import { migrationOf } from "../../support/worlds/migration.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -12,8 +12,8 @@ import {
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 import type { OldToolName } from "../../../src/migrate/oldtools/old-tool.ts";
 import { migrationOf, moveSettings } from "../../support/worlds/migration.ts";
-import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
+import { jsonPatch } from "../../../packages/sandbox/verbs/patch-formats.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
 
 const KEY = "reflector.v1.k8s.emberstack.com/";
 type Texts = Readonly<Record<string, string>>;

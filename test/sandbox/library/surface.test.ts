@@ -3,5 +3,5 @@ import { testSurface } from "../../support/documents/pinned-surface.ts";
 
 testSurface({
   library: "sandbox",
-  load: () => import("../../../src/sandbox/library/index.ts"),
+  load: () => import("../../../packages/sandbox/library/index.ts"),
 });

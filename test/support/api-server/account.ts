@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { openCluster } from "./cluster.ts";
 import type { SharedCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
-import { eventually } from "../time/eventually.ts";
-import { field } from "./http.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 import { kubectlAt } from "./kubectl.ts";
 import { serviceAccountKubeconfig } from "./service-account.ts";
 

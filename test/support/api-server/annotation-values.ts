@@ -1,6 +1,6 @@
 // Values of annotations as people and fuzzers write them: what each word takes, the same with a slip in
 // it, what its grammar is made of, and any text at all. By a seed.
-import { pick, seeded } from "../time/random.ts";
+import { pick, seeded } from "../../../packages/kube/testing/random.ts";
 import {
   PREFIX,
   SOURCE_ANNOTATIONS,

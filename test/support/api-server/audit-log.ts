@@ -1,6 +1,6 @@
 // What the API server's audit log has of service accounts: an event for each answered request.
 import { readFileSync } from "node:fs";
-import { field } from "./http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 
 /** The events of one user whose line has the text `like`, in the order of the answers. */
 export function auditEventsOf(user: string, auditLog: string, like = ""): readonly unknown[] {

@@ -2,7 +2,7 @@
 // knows nothing of TLS or HTTP. The server sees the client at an address of its own on loopback, by
 // which its audit log tells replicas of one account apart.
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import type { Ending } from "./fault-proxy.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
 
 export type CableState =
   | "whole"

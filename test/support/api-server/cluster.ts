@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { ClusterAccess, ControlPlane, Setup } from "./control-plane.ts";
 import { startControlPlane } from "./control-plane.ts";
-import { field, openHttp } from "./http.ts";
-import type { Http } from "./http.ts";
+import { field, openHttp } from "../../../packages/sandbox/testing/http.ts";
+import type { Http } from "../../../packages/sandbox/testing/http.ts";
 
 export type SharedCluster = ClusterAccess & {
   /** Path of a kubeconfig of the controller's own account. */

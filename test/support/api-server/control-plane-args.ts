@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { kubeConfigFor, kubeConfigText } from "../kube/kubeconfig-text.ts";
+import { kubeConfigFor, kubeConfigText } from "../../../packages/kube/testing/kubeconfig-text.ts";
 
 export type Layout = {
   readonly folder: string;

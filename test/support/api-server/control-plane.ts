@@ -22,7 +22,7 @@ import {
   writeFiles,
 } from "./control-plane-args.ts";
 import type { Layout, Setup } from "./control-plane-args.ts";
-import { openHttp, type Http } from "./http.ts";
+import { openHttp, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { Guardian, Program } from "./program.ts";
 
 const READY_WITHIN_MS = 120_000;

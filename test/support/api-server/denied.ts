@@ -1,9 +1,9 @@
 // Namespaces that take no new Secret, in the two ways of real clusters: a full quota, and an admission
 // check that says no. On a real API server with a ResourceQuota and a ValidatingAdmissionPolicy; the
 // sandbox has neither and answers as such servers do.
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { Sandbox } from "../../../src/sandbox/server.ts";
-import { eventually } from "../time/eventually.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { Sandbox } from "../../../packages/sandbox/server.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import type { Scene } from "../scenes/scene.ts";
 
 export type Denied = {

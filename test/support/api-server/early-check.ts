@@ -1,9 +1,9 @@
 // The component early-check on a real API server, under a name of the test's own, and what it says.
 import { readFileSync } from "node:fs";
 import { loadYaml } from "@kubernetes/client-node";
-import { eventually } from "../time/eventually.ts";
-import { ok } from "./facts/place.ts";
-import { field, type Answer, type Http } from "./http.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { ok } from "../../../packages/sandbox/testing/facts/place.ts";
+import { field, type Answer, type Http } from "../../../packages/sandbox/testing/http.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";

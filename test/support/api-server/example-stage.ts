@@ -4,8 +4,8 @@ import type { TestContext } from "node:test";
 import { startExample } from "../programs/example-process.ts";
 import type { ExampleName, ExampleProcess } from "../programs/example-process.ts";
 import { openCluster, sharedCluster } from "./cluster.ts";
-import { ok } from "./facts/place.ts";
-import type { Http } from "./http.ts";
+import { ok } from "../../../packages/sandbox/testing/facts/place.ts";
+import type { Http } from "../../../packages/sandbox/testing/http.ts";
 
 export type Stage = {
   readonly http: Http;

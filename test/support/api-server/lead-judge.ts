@@ -3,7 +3,7 @@
 // the Lease is a stray. Events are no such writes: they tell of what was done before.
 import { ACCOUNT } from "./account.ts";
 import { auditEventsOf } from "./audit-log.ts";
-import { field } from "./http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 
 export type LeadJudgement = {
   /** Writes of somebody who did not hold the Lease any more, in plain words. */

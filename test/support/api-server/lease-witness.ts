@@ -5,9 +5,9 @@ import { ACCOUNT } from "./account.ts";
 import { auditEventsOf } from "./audit-log.ts";
 import { openCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
-import { eventually } from "../time/eventually.ts";
-import { field } from "./http.ts";
-import type { Http } from "./http.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
+import type { Http } from "../../../packages/sandbox/testing/http.ts";
 import { kubectlAt } from "./kubectl.ts";
 import { good } from "./pressure.ts";
 

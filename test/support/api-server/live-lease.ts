@@ -1,9 +1,9 @@
 // A Lease as a replica that leads renews it, so that the commands find a controller that keeps copies current.
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { LEASES, NAMESPACES, resourcePath } from "../../../src/kube/rest/resource.ts";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { LEASES, NAMESPACES, resourcePath } from "../../../packages/kube/rest/resource.ts";
+import { loadKubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { liveLease } from "../cli/sandbox-cluster.ts";
 
 type Access = { readonly kubeconfig: string } | { readonly client: ApiClient };

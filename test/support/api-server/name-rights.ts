@@ -3,8 +3,8 @@
 import { readConfig } from "../../../src/controller/settings/config.ts";
 import { neededRights } from "../../../src/cli/rights/needed-rights.ts";
 import { scopesOf } from "../../../src/cli/rights/rights-rules.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { eventually } from "../time/eventually.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import { ACCOUNT } from "./account.ts";
 
 const ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/secretcast";

@@ -6,8 +6,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterAccess } from "./control-plane.ts";
 import { openCluster } from "./cluster.ts";
-import { field } from "./http.ts";
-import type { Answer, Http } from "./http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
+import type { Answer, Http } from "../../../packages/sandbox/testing/http.ts";
 
 const LEVEL = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/workload-low";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

@@ -1,10 +1,10 @@
 // A service account's own way to the API server, as a pod of it has: a token and the certificate.
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { kubeConfigFor, kubeConfigText } from "../kube/kubeconfig-text.ts";
+import { kubeConfigFor, kubeConfigText } from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { openCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
-import { field } from "./http.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 
 /** Longer than anything runs on one control plane. */
 const TOKEN_LASTS_S = 24 * 3600;

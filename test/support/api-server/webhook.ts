@@ -5,7 +5,7 @@ import { createServer } from "node:https";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { ONE } from "./certificates.ts";
+import { ONE } from "../../../packages/kube/testing/certificates.ts";
 
 export const WEBHOOK_FAULTS = [
   "none",

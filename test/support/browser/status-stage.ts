@@ -1,7 +1,7 @@
 // A status page over a cluster of plain objects: what it shows follows from real plans of it.
 import type { TestContext } from "node:test";
 import type { Plan } from "../../../src/controller/model/verdicts.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { StatusFeed } from "../../../src/page/status-feed.ts";
 import { urlOf, type HttpServer } from "../../../src/page/listen.ts";
 import { serveStatus } from "../../../src/page/status-server.ts";

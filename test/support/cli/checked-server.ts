@@ -1,11 +1,11 @@
 // A sandbox to be checked, and answers in its place where a test says so.
 import type { TestContext } from "node:test";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
-import { kubeConfigFor } from "../kube/kubeconfig-text.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { startSandbox, type Sandbox } from "../../../packages/sandbox/server.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
+import { kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 
 type Answer = readonly [status: number, body: Json];
 export type Answers = (method: string, path: string) => Answer | undefined;

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
-import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
-import { openHttp, type Http } from "../api-server/http.ts";
+import { startSandbox, type Sandbox } from "../../../packages/sandbox/server.ts";
+import type { JsonObject } from "../../../packages/sandbox/storage/object.ts";
+import { openHttp, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { withLeader } from "./sandbox-cluster.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 

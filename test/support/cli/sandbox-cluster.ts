@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
-import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
-import { microTime } from "../../../src/kube/leaderelection/lease-record.ts";
-import { isRecord } from "../../../src/kube/json.ts";
+import { startSandbox, type Sandbox } from "../../../packages/sandbox/server.ts";
+import type { JsonObject } from "../../../packages/sandbox/storage/object.ts";
+import { microTime } from "../../../packages/kube/leaderelection/lease-record.ts";
+import { isRecord } from "../../../packages/kube/json.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 
 export type SandboxCluster = {

@@ -2,8 +2,8 @@
 // no time, and every order of events can be had. What goes over sockets is the scenes' part.
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
-import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import type { ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
+import type { ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import type { ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
 import { buildController } from "../../../src/run/build.ts";
 import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
 import type { Controller, RunEnd } from "../../../src/controller/sync/controller.ts";
@@ -14,9 +14,9 @@ import type { SyncHooks, SyncNote } from "../../../src/controller/report/sync-lo
 import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
 import type { StatusFeed } from "../../../src/page/status-feed.ts";
 import { createMetrics } from "../../../src/controller/report/metrics.ts";
-import { FakeClock } from "../time/fake-clock.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 import { MemoryApi, refusal } from "./memory-api.ts";
-import { watched } from "../kube/queue-takers.ts";
+import { watched } from "../../../packages/kube/testing/queue-takers.ts";
 
 export type Line = {
   readonly level: string;

@@ -1,11 +1,11 @@
 // What lies between a process and its API server, on any client: answers refused, slow or lost after the
 // server acted, watches cut or deaf, a server that is away. A process that is killed sends nothing more
 // and hears nothing more; what the server did meanwhile stays done.
-import { ApiError, statusError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
-import type { Clock } from "../../../src/kube/time/clock.ts";
-import { Deadline } from "../../../src/kube/time/deadline.ts";
-import { Reachability } from "../../../src/kube/rest/reachability.ts";
+import { ApiError, statusError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../packages/kube/rest/api-client.ts";
+import type { Clock } from "../../../packages/kube/time/clock.ts";
+import { Deadline } from "../../../packages/kube/time/deadline.ts";
+import { Reachability } from "../../../packages/kube/rest/reachability.ts";
 
 /** What becomes of one request. */
 export type RequestFault =

@@ -2,14 +2,14 @@
 // answer is there in the same turn unless the test holds it back. It knows versions, UIDs, optimistic
 // locking, merge patches, namespaces that are missing or going, and watches whose events can be lost.
 // Of validation it knows nothing: the sandbox does.
-import { ApiError, type ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
-import type { FakeClock } from "../time/fake-clock.ts";
-import { Deadline } from "../../../src/kube/time/deadline.ts";
-import { Reachability } from "../../../src/kube/rest/reachability.ts";
-import type { KubeObject } from "../../../src/kube/rest/resource.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
-import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
+import { ApiError, type ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../packages/kube/rest/api-client.ts";
+import type { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
+import { Deadline } from "../../../packages/kube/time/deadline.ts";
+import { Reachability } from "../../../packages/kube/rest/reachability.ts";
+import type { KubeObject } from "../../../packages/kube/rest/resource.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
+import { jsonPatch } from "../../../packages/sandbox/verbs/patch-formats.ts";
 import { mergePatch } from "../planner/merge-patch.ts";
 import { MemoryWatch, type Logged } from "./memory-watch.ts";
 

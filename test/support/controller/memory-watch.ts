@@ -1,9 +1,9 @@
 // One watch of the API server in memory: its lines, until the server, the client or the clock ends it.
-import type { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiStream } from "../../../src/kube/rest/api-client.ts";
-import type { Timer } from "../../../src/kube/time/clock.ts";
-import type { KubeObject } from "../../../src/kube/rest/resource.ts";
-import type { FakeClock } from "../time/fake-clock.ts";
+import type { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiStream } from "../../../packages/kube/rest/api-client.ts";
+import type { Timer } from "../../../packages/kube/time/clock.ts";
+import type { KubeObject } from "../../../packages/kube/rest/resource.ts";
+import type { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 
 /** A change as the server remembers it; a lost one is told to nobody, ever. */
 export type Logged = {

@@ -1,28 +1,28 @@
 // The sandbox without its sockets, on a fake clock: storage, kinds and verbs behind the client's own
 // interface, with all that the real server validates. Every answer is there in the same turn; what goes
 // wrong between client and server is faulty-client.ts.
-import { ApiError, statusError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
-import { Reachability } from "../../../src/kube/rest/reachability.ts";
-import { queryText, type KubeObject } from "../../../src/kube/rest/resource.ts";
-import { showObject, type Representation } from "../../../src/sandbox/http/representation.ts";
-import { route, type RequestTarget } from "../../../src/sandbox/http/routes.ts";
+import { ApiError, statusError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../packages/kube/rest/api-client.ts";
+import { Reachability } from "../../../packages/kube/rest/reachability.ts";
+import { queryText, type KubeObject } from "../../../packages/kube/rest/resource.ts";
+import { showObject, type Representation } from "../../../packages/sandbox/http/representation.ts";
+import { route, type RequestTarget } from "../../../packages/sandbox/http/routes.ts";
 import {
   initialNamespaces,
   NamespaceController,
-} from "../../../src/sandbox/kinds/namespace-controller.ts";
-import { selection } from "../../../src/sandbox/kinds/selectors.ts";
-import { loadObjects } from "../../../src/sandbox/load.ts";
-import type { StoredObject } from "../../../src/sandbox/storage/object.ts";
-import type { Timer } from "../../../src/kube/time/clock.ts";
-import { StatusError } from "../../../src/sandbox/storage/status.ts";
+} from "../../../packages/sandbox/kinds/namespace-controller.ts";
+import { selection } from "../../../packages/sandbox/kinds/selectors.ts";
+import { loadObjects } from "../../../packages/sandbox/load.ts";
+import type { StoredObject } from "../../../packages/sandbox/storage/object.ts";
+import type { Timer } from "../../../packages/kube/time/clock.ts";
+import { StatusError } from "../../../packages/sandbox/storage/status.ts";
 import {
   Storage,
   type Collection,
   type StorageChange,
-} from "../../../src/sandbox/storage/storage.ts";
-import { perform } from "../../../src/sandbox/verbs/verbs.ts";
-import type { FakeClock } from "../time/fake-clock.ts";
+} from "../../../packages/sandbox/storage/storage.ts";
+import { perform } from "../../../packages/sandbox/verbs/verbs.ts";
+import type { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 
 const TERMINATION_MS = 700;

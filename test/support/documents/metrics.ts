@@ -1,5 +1,5 @@
 // The program's metrics with nothing to observe, for tests of what they are called.
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import { createMetrics } from "../../../src/controller/report/metrics.ts";
 
 export function metricsOfNothing(): ReturnType<typeof createMetrics> {

@@ -11,7 +11,7 @@ import {
 } from "../../../src/controller/annotations/vocabulary.ts";
 import { METRIC_STATE, VERDICTS } from "../../../src/controller/model/verdicts.ts";
 import { helpWords } from "../../../src/cli/completion/help-words.ts";
-import { FAILURE_CAUSES } from "../../../src/kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES } from "../../../packages/kube/rest/failure-cause.ts";
 import { commandLine } from "../programs/command-line.ts";
 import { libraryDeclarations } from "./declarations.ts";
 import { metricsOfNothing } from "./metrics.ts";

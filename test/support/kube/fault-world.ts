@@ -2,18 +2,22 @@
 // no five minutes here; waits before a reconnect are stepped over as they come.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
-import { Informer } from "../../../src/kube/cache/informer.ts";
-import { isKubeObject, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
-import { FakeClock } from "../time/fake-clock.ts";
-import { eventually } from "../time/eventually.ts";
-import { startFaultProxy } from "../api-server/fault-proxy.ts";
-import type { Fault, FaultProxy, ProxyRequest } from "../api-server/fault-proxy.ts";
-import { item, recorder } from "./informer-setup.ts";
-import type { Item } from "./informer-setup.ts";
-import { kubeConfigFor } from "./kubeconfig-text.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
+import { Informer } from "../../../packages/kube/cache/informer.ts";
+import { isKubeObject, resourcePath, SECRETS } from "../../../packages/kube/rest/resource.ts";
+import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import { startFaultProxy } from "../../../packages/kube/testing/fault-proxy.ts";
+import type {
+  Fault,
+  FaultProxy,
+  ProxyRequest,
+} from "../../../packages/kube/testing/fault-proxy.ts";
+import { item, recorder } from "../../../packages/kube/testing/informer-setup.ts";
+import type { Item } from "../../../packages/kube/testing/informer-setup.ts";
+import { kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 
 /** An API server to put the proxy before. */
 export type Served = {

@@ -1,8 +1,8 @@
 // What networks and servers do to a watch, as cases for any API server.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { eventually } from "../time/eventually.ts";
-import type { Fault } from "../api-server/fault-proxy.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import type { Fault } from "../../../packages/kube/testing/fault-proxy.ts";
 import { filled, first, kinds, opened, sent, told, watchEnded, world } from "./fault-world.ts";
 import type { Served } from "./fault-world.ts";
 

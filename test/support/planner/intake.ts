@@ -12,9 +12,9 @@ import { parseCopyableKeys } from "../../../src/controller/annotations/never-cop
 import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
 import { readObject } from "../../../src/controller/observed/read-object.ts";
 import { ALWAYS_READ } from "../../../src/controller/annotations/vocabulary.ts";
-import { Store } from "../../../src/kube/store/store.ts";
-import type { Stored } from "../../../src/kube/store/stored.ts";
-import { LineSplitter, eventOf } from "../../../src/kube/cache/watch-decoder.ts";
+import { Store } from "../../../packages/kube/store/store.ts";
+import type { Stored } from "../../../packages/kube/store/stored.ts";
+import { LineSplitter, eventOf } from "../../../packages/kube/cache/watch-decoder.ts";
 import type { Worst } from "./worst-objects.ts";
 import { KINDS } from "../../../src/controller/model/kinds.ts";
 

@@ -2,8 +2,8 @@
 // of an API server to carry out the planner's requests: POST, merge PATCH and DELETE with
 // preconditions, immutable types and data. It throws where the real server would refuse.
 import type { ObjectRequest } from "../../../src/controller/writes/object-requests.ts";
-import type { Json } from "../../../src/sandbox/storage/object.ts";
-import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
+import type { Json } from "../../../packages/sandbox/storage/object.ts";
+import { jsonPatch } from "../../../packages/sandbox/verbs/patch-formats.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { refText } from "../../../src/text/names.ts";
 import type { ObjectKind } from "../../../src/controller/model/kinds.ts";

@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
-import { eventually } from "../time/eventually.ts";
-import type { Ending } from "../api-server/fault-proxy.ts";
-import { field } from "../api-server/http.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
 import { Guardian } from "../api-server/program.ts";
 
 export type ControllerProcess = {

@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { eventually } from "../time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 
 export type Overheard = {
   /** Standard output and standard error so far. */

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { once } from "node:events";
 import { helpWords } from "../../../src/cli/completion/help-words.ts";
-import type { Ending } from "../api-server/fault-proxy.ts";
-import { eventually } from "../time/eventually.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 
 type Words = { readonly words: readonly string[]; readonly shows: RegExp };
 

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { eventually } from "../time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../../examples", import.meta.url));
 

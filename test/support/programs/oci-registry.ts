@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { Ending } from "../api-server/fault-proxy.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
 
 export type Descriptor = {
   readonly mediaType: string;

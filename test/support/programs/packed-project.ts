@@ -9,7 +9,16 @@ import { fileURLToPath } from "node:url";
 import { givenRelease } from "./release-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PARTS = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
+const PARTS = [
+  "packages",
+  "bin",
+  "src",
+  "manifests",
+  "tools",
+  "LICENSE",
+  "README.md",
+  "package.json",
+];
 const CONFIGS = ["tsconfig.json", "tsconfig.build.json", "tsconfig.kube.json"];
 const INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--silent"];
 

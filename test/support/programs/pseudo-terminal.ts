@@ -2,7 +2,7 @@
 // script(1), which every Linux has.
 import { spawn, spawnSync } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
-import { eventually } from "../time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 
 /** Why there can be none of `program`; undefined: there can. */
 export function shellMissing(program: string): string | undefined {

@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Ending } from "../api-server/fault-proxy.ts";
-import { folderOf } from "./folder.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 

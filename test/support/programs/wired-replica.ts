@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { layCable, type Cable } from "../api-server/cable.ts";
 import type { ClusterAccess } from "../api-server/control-plane.ts";
-import type { Ending } from "../api-server/fault-proxy.ts";
-import { field } from "../api-server/http.ts";
-import { kubeConfigFor, kubeConfigText } from "../kube/kubeconfig-text.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
+import { field } from "../../../packages/sandbox/testing/http.ts";
+import { kubeConfigFor, kubeConfigText } from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { spawnController, type ControllerProcess, type Spawning } from "./controller-process.ts";
 
 export type ReplicaOptions = {

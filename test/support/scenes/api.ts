@@ -2,15 +2,15 @@
 // test holds in its hands is the raw object of the API, Secrets' data decoded. A "Secret" here is an
 // object of the scene's kind.
 import { setTimeout } from "node:timers/promises";
-import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,
   type KubeObject,
   NAMESPACES,
   resourcePath,
   type Resource,
-} from "../../../src/kube/rest/resource.ts";
+} from "../../../packages/kube/rest/resource.ts";
 import { KINDS, type ObjectKind } from "../../../src/controller/model/kinds.ts";
 
 export type Metadata = {

@@ -9,9 +9,9 @@ import { readConfig, type FlagValues } from "../../../src/controller/settings/co
 import { createLog } from "../../../src/controller/report/log.ts";
 import { runController } from "../../../src/run/run.ts";
 import { bridge } from "../api-server/pod-socket.ts";
-import { kubeConfigFor, kubeConfigText } from "../kube/kubeconfig-text.ts";
-import { folderOf } from "../programs/folder.ts";
-import { eventually } from "../time/eventually.ts";
+import { kubeConfigFor, kubeConfigText } from "../../../packages/kube/testing/kubeconfig-text.ts";
+import { folderOf } from "../../../packages/kube/testing/folder.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import type { Scene } from "./scene.ts";
 
 export const POD = "secretcast-5d8f7c9b6-x2k4p";

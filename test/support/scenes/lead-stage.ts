@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ClusterAccess } from "../api-server/control-plane.ts";
-import type { Ending } from "../api-server/fault-proxy.ts";
-import { field, type Http } from "../api-server/http.ts";
+import type { Ending } from "../../../packages/kube/testing/fault-proxy.ts";
+import { field, type Http } from "../../../packages/sandbox/testing/http.ts";
 import { judgeLead, type LeadJudgement } from "../api-server/lead-judge.ts";
 import { spawnController, type Spawning } from "../programs/controller-process.ts";
 import { WiredReplica } from "../programs/wired-replica.ts";
-import { eventually } from "../time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 
 export type LeadStageOptions = {
   readonly t: Ending;

@@ -1,10 +1,10 @@
 // A scene with a source list: in a namespace of the scene's own, which its controllers take for theirs,
 // with the rights there that the manifests give in the namespace of an installation.
 import type { TestContext } from "node:test";
-import { LineSplitter } from "../../../src/kube/cache/watch-decoder.ts";
-import type { ApiClient, ApiStream } from "../../../src/kube/rest/api-client.ts";
+import { LineSplitter } from "../../../packages/kube/cache/watch-decoder.ts";
+import type { ApiClient, ApiStream } from "../../../packages/kube/rest/api-client.ts";
 import { ACCOUNT } from "../api-server/account.ts";
-import { eventually } from "../time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import { openScene, type Scene } from "./scene.ts";
 
 export const LIST = "secretcast-sources";

@@ -1,6 +1,6 @@
 // A client that lets a test act between the controller's decision and the arrival of its request: the
 // one way to lose a race on purpose, on either server.
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 
 /** Awaited before each request is sent; throwing is answering in the server's place. */
 export type Meddle = (request: ApiRequest) => Promise<void>;

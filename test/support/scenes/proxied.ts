@@ -10,8 +10,8 @@ import {
   type Fault,
   type FaultProxy,
   type ProxyRequest,
-} from "../api-server/fault-proxy.ts";
-import { kubeConfigFor } from "../kube/kubeconfig-text.ts";
+} from "../../../packages/kube/testing/fault-proxy.ts";
+import { kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { openScene, type Scene } from "./scene.ts";
 
 export type Stage = {

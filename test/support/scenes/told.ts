@@ -1,8 +1,8 @@
 // What a controller tells of places and sources, for tests: the verdict of its newest settled plan and
 // the Events that it left on a Secret. Of copies that are as they should be a plan has no row.
-import { EVENTS, resourcePath } from "../../../src/kube/rest/resource.ts";
+import { EVENTS, resourcePath } from "../../../packages/kube/rest/resource.ts";
 import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
-import { eventually } from "../time/eventually.ts";
+import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import type { Running, Scene } from "./scene.ts";
 import { type Ref, refText } from "../../../src/text/names.ts";
 

@@ -1,6 +1,6 @@
 // Real time, faster or skewed: for tests over sockets in which minutes must pass. Timers that are
 // armed follow a change of speed.
-import { systemClock, type Clock, type Timer } from "../../../src/kube/time/clock.ts";
+import { systemClock, type Clock, type Timer } from "../../../packages/kube/time/clock.ts";
 
 type Armed = { readonly at: number; readonly fn: () => void; timer: Timer };
 

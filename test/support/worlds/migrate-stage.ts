@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { sharedCluster } from "../api-server/cluster.ts";
-import { startFaultProxy, type FaultProxy } from "../api-server/fault-proxy.ts";
+import { startFaultProxy, type FaultProxy } from "../../../packages/kube/testing/fault-proxy.ts";
 import { listBody } from "../api-server/list-body.ts";
-import { kubeConfigFile, kubeConfigFor } from "../kube/kubeconfig-text.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../../packages/kube/testing/kubeconfig-text.ts";
 import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
 import { openScene, type Scene } from "../scenes/scene.ts";
 import { WorldScene } from "./world-scene.ts";

@@ -11,12 +11,17 @@ import type { Migration } from "../../../src/migrate/moves/migration.ts";
 import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 import { objectTitle, pluralOf } from "../../../src/migrate/oldtools/old-objects.ts";
 import { refText } from "../../../src/text/names.ts";
-import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { createClient } from "../../../src/kube/rest/client.ts";
-import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import { systemClock } from "../../../src/kube/time/clock.ts";
+import { ApiError } from "../../../packages/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
+import { createClient } from "../../../packages/kube/rest/client.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+} from "../../../packages/kube/rest/resource.ts";
+import { loadKubeConfig } from "../../../packages/kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../../packages/kube/time/clock.ts";
 import type { TestContext } from "node:test";
 import { eraseNamespaces, sharedCluster } from "../api-server/cluster.ts";
 import { listBody } from "../api-server/list-body.ts";

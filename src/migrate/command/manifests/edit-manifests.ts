@@ -10,7 +10,7 @@ import {
 } from "../../../inspect/files/file-places.ts";
 import { apiVersionOf } from "../../../text/names.ts";
 import { KINDS } from "../../../controller/model/kinds.ts";
-import { NAMESPACES } from "../../../kube/rest/resource.ts";
+import { NAMESPACES } from "../../../../packages/kube/rest/resource.ts";
 import { shellCommand } from "../../../text/shell-word.ts";
 import type { StringMap } from "../../../text/string-map.ts";
 import { copiedKind } from "../../oldtools/old-objects.ts";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { loadAll } from "js-yaml";
 import { editManifest } from "../../../../src/migrate/command/manifests/edit-manifests.ts";
 import { commandLine } from "../../../support/programs/command-line.ts";
-import { folderOf } from "../../../support/programs/folder.ts";
+import { folderOf } from "../../../../packages/kube/testing/folder.ts";
 
 const at = (namespace: string) => ({ namespace, place: AS_WRITTEN });
 

@@ -1,7 +1,7 @@
 // A request as it is put to two API servers, one after the other, and what of the answers must be
 // equal. What each server makes up for itself (UIDs, versions, times, tokens, generated names) is
 // replaced by a word and its order of appearance, so that equal structure is equal text.
-import type { Answer, SendOptions } from "../http.ts";
+import type { Answer, SendOptions } from "../../../../packages/sandbox/testing/http.ts";
 
 export type Request = SendOptions & {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

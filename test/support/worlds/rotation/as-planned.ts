@@ -1,6 +1,6 @@
 // The world of rotations on a real API server is what its plan says, before any command is judged by it.
 import assert from "node:assert/strict";
-import { field, type Http } from "../../api-server/http.ts";
+import { field, type Http } from "../../../../packages/sandbox/testing/http.ts";
 import type { RotationJudge } from "./rotation-judge.ts";
 import { timeText } from "./pod-uses.ts";
 import { readersOf, readerText } from "./readers.ts";

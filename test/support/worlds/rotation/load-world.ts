@@ -2,8 +2,8 @@
 // then times, Pods and bindings are written by hand. There is no kubelet, so a Pod's status stays as it is
 // written. It takes a minute, and leaves nothing behind except on the server, which should be a file's own.
 import assert from "node:assert/strict";
-import { field, type Http } from "../../api-server/http.ts";
-import { eventually } from "../../time/eventually.ts";
+import { field, type Http } from "../../../../packages/sandbox/testing/http.ts";
+import { eventually } from "../../../../packages/kube/testing/eventually.ts";
 import { specOf, statusOf, timeText } from "./pod-uses.ts";
 import type { Binding } from "./readers.ts";
 import {

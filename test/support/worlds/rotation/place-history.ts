@@ -1,10 +1,10 @@
 // A random history of one source and its places: users, owners and tenants edit, the real planner and writer keep the
 // copies, and Pods start and stay. The truth is known: what each Pod really holds by the rules of a kubelet, whose
 // cache and refresh are late by up to the sync period. The API server records fields and times as the sandbox does.
-import type { ApiRequest } from "../../../../src/kube/rest/api-client.ts";
-import { manage } from "../../../../src/sandbox/kinds/field-manager.ts";
-import { resources } from "../../../../src/sandbox/kinds/resources.ts";
-import type { StoredObject } from "../../../../src/sandbox/storage/object.ts";
+import type { ApiRequest } from "../../../../packages/kube/rest/api-client.ts";
+import { manage } from "../../../../packages/sandbox/kinds/field-manager.ts";
+import { resources } from "../../../../packages/sandbox/kinds/resources.ts";
+import type { StoredObject } from "../../../../packages/sandbox/storage/object.ts";
 import type { Use, UsingPod } from "../../../../src/cli/holding/using-pod.ts";
 import {
   clusterOf,

@@ -1,7 +1,7 @@
 // A world of rotations on a real API server of its own, for all the tests that judge by it.
 import { openCluster, ownCluster } from "../../api-server/cluster.ts";
 import type { ControlPlane } from "../../api-server/control-plane.ts";
-import type { Http } from "../../api-server/http.ts";
+import type { Http } from "../../../../packages/sandbox/testing/http.ts";
 import { commandLine } from "../../programs/command-line.ts";
 import { loadWorld } from "./load-world.ts";
 import { makeWorld } from "./rotation-world.ts";

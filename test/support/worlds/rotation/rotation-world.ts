@@ -1,7 +1,7 @@
 // A cluster after a rotation, as data with its truth: 4 sources, 300 namespaces, 3,000 Pods, 60 bindings. Which
 // copies have the new value since when, which Pods hold the old one, and which readers there are is known by
 // construction. The same seed gives the same world. load-world.ts puts it on an API server.
-import { pick, seeded } from "../../time/random.ts";
+import { pick, seeded } from "../../../../packages/kube/testing/random.ts";
 import { holdingOf, WAYS, type Timing, type Use, type Way } from "./pod-uses.ts";
 import { makeBindings } from "./readers.ts";
 import {

@@ -1,6 +1,6 @@
 // Requests that write a world. Each must succeed.
 import assert from "node:assert/strict";
-import { field, type Http } from "../../api-server/http.ts";
+import { field, type Http } from "../../../../packages/sandbox/testing/http.ts";
 
 export class WorldServer {
   readonly http: Http;
