@@ -223,12 +223,12 @@ async function untilThere(
   { program, patienceMs }: { readonly program: Program; readonly patienceMs: number },
 ): Promise<number> {
   const deadline = performance.now() + patienceMs;
-  for (let told = performance.now(); ;) {
+  for (let reported = performance.now(); ;) {
     if (program.ended !== undefined) throw new Error(`the controller ended: ${program.ended}`);
     const there = await copiesIn(cluster);
     if (there >= wanted || performance.now() > deadline) return there;
-    if (performance.now() - told > TOLD_EVERY_MS) {
-      told = performance.now();
+    if (performance.now() - reported > TOLD_EVERY_MS) {
+      reported = performance.now();
       how.say(`${there} copies are there, ${Math.round(program.memory.peakMiB)} MiB at the peak`);
     }
     // The count itself is work for the server: it takes a twentieth of the time at most.

@@ -64,7 +64,7 @@ export class ScriptedServer {
   /** Secrets that were made, as JSON by path. */
   readonly #made = new Map<string, string>();
   /** What was told of namespaces, for a watch that begins later. */
-  readonly #told: { readonly version: number; readonly lines: string }[] = [];
+  readonly #reported: { readonly version: number; readonly lines: string }[] = [];
   #version = 1_000_000;
   #lease: string | undefined;
   #leasedAt: number | undefined;
@@ -101,7 +101,7 @@ export class ScriptedServer {
   /** Tells every watch of `resource`; false: wait for `drained` before more. */
   emit(resource: "secrets" | "namespaces", lines: string): boolean {
     let room = true;
-    if (resource === "namespaces") this.#told.push({ version: this.#version, lines });
+    if (resource === "namespaces") this.#reported.push({ version: this.#version, lines });
     for (const watch of this.#watches.get(resource) ?? []) room = watch.write(lines) && room;
     return room;
   }
@@ -202,7 +202,7 @@ export class ScriptedServer {
         `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"${this.#version}","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,
       );
     if (resource === "namespaces")
-      for (const { version, lines } of this.#told) if (version > since) response.write(lines);
+      for (const { version, lines } of this.#reported) if (version > since) response.write(lines);
     const watches = this.#watches.get(resource) ?? new Set();
     this.#watches.set(resource, watches.add(response));
     response.on("close", () => watches.delete(response));

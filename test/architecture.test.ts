@@ -104,7 +104,7 @@ test("every file in which docs/architecture.md lets a change begin is there", ()
   );
 });
 
-test("an exported name is exported once in the whole of src and the packages, and means one thing", () => {
+test("an exported name is exported once in src and the packages together", () => {
   const places = new Map<string, string[]>();
   for (const file of sources()) {
     if (!file.endsWith(".ts")) continue;
@@ -144,7 +144,7 @@ test("a comment names no file that is not there", () => {
   assert.deepEqual(missing, []);
 });
 
-test("the words of the shape are where a reader looks for them: in the README, decision 001 and the code (T6)", () => {
+test("the words of the shape are in the README, decision 001 and the code", () => {
   const words = ["doSync", "single sync key", /deep cop(y|ies)/, "by UID"];
   const pages = {
     "README.md": words,
@@ -158,43 +158,7 @@ test("the words of the shape are where a reader looks for them: in the README, d
   }
 });
 
-/** Words that the code used before it took the field's terms, and what to write in their place. */
-const RETIRED: readonly (readonly [word: RegExp, instead: string])[] = [
-  [/\bface\b/, "template"],
-  [/\breplica: /, "desiredCopy"],
-  [/\blapse\b/, "removalReason"],
-  [/\b(?:glance|board|narration|readings|standings)\b/, "the name of its type"],
-  [/\bstrangers?\b/, "unmanaged"],
-  [/\b(?:a|the|each|every|one|next|last) pass\b/, "sync"],
-  [/\bworlds?\b/, "cluster state"],
-  [/\bsecrets?: (?:readonly )?(?:Cached|Copy|Source)Object\b/, "object"],
-  [/\b(?:AskedFor|Repeats|Shares|gist|isTold)\b/, "KeptWhileUsed, RateLimit, summary, reported"],
-  [
-    /\b(?:unfill|wantOf|offerOf|handledIn|owed|misnamed)\b/,
-    "clear, matchOf, pullableDigestOf, ...",
-  ],
-  [
-    /\b(?:distrust|deaf|unproven|spared|nudge|parked)\b/,
-    "suspect, ignoresRecovery, notNeeded, wake, blocked",
-  ],
-  [/\b(?:ownWords|mayPass|isOvertaken)\b/, "knownMessage, mayRecover, isDecisionChanged"],
-  [/\b(?:judging|prospect|screenful|carryOut|MoveWish)\b/, "context, dryPlan, firstScreen, ..."],
-];
-
-test("no retired name is in the code or its comments (T4, T5)", () => {
-  const found = sources().flatMap((file) => {
-    if (!file.endsWith(".ts") || file.startsWith("sandbox/")) return [];
-    const lines = textOf(file).split("\n");
-    return lines.flatMap((line, index) =>
-      RETIRED.filter(([word]) => word.test(line)).map(
-        ([word, instead]) => `${file}:${index + 1}: ${String(word)}, write ${instead}`,
-      ),
-    );
-  });
-  assert.deepEqual(found, []);
-});
-
-test("a map of texts has one name in the source (T14)", () => {
+test("a map of texts has one name in the source", () => {
   const others = sources().filter(
     (file) =>
       file.endsWith(".ts") &&
@@ -204,7 +168,7 @@ test("a map of texts has one name in the source (T14)", () => {
   assert.deepEqual(others, []);
 });
 
-test("the types of client-node cost a program nothing: one place loads the package (T18)", () => {
+test("the types of client-node cost a program nothing: one place loads the package", () => {
   const texts = sources().map((file) => [file, textOf(file)] as const);
   const using = texts.filter(([, text]) => text.includes('"@kubernetes/client-node"'));
   assert.ok(using.length >= 5);
@@ -217,7 +181,7 @@ test("the types of client-node cost a program nothing: one place loads the packa
   );
 });
 
-test("only one place writes how many more names there are (T14)", () => {
+test("only one place writes how many more names there are", () => {
   const others = sources().filter(
     (file) => file.endsWith(".ts") && /and \$\{[^}]+\} more(?:`|\$)/.test(textOf(file)),
   );

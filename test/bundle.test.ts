@@ -126,7 +126,7 @@ test("every command says what it says from the sources", async () => {
   assert.match(demo.stdout, /^team-c +registry /m);
 });
 
-test("users with an exec plugin or an auth provider are served, and clusters behind a proxy", async () => {
+test("users with an exec plugin, an auth provider or a proxy are served", async () => {
   const mark = join(folder, "plugin-ran");
   const token = JSON.stringify({ status: { token: "of-the-plugin" } });
   const plugin = `require("fs").writeFileSync(${JSON.stringify(mark)}, ""); console.log(${JSON.stringify(token)})`;
@@ -172,12 +172,12 @@ test("users with an exec plugin or an auth provider are served, and clusters beh
   assert.ok(tunnels.length > 0);
 });
 
-test("V8 takes what it made of the program before, whatever the user and the cache of Node are", () => {
+test("V8 uses the code cache of the build, whatever the user is", () => {
   assert.ok(compiledFiles().includes("dist/secretcast.cjs.v8"));
   assert.deepEqual(refusedBy(FLAGS), []);
 });
 
-test("what V8 made before costs nothing but time where another V8, or other flags, start it", () => {
+test("a code cache of another V8 or other flags costs nothing but time", () => {
   const other = [...FLAGS, "--hash-seed=1"];
   assert.deepEqual(refusedBy(other).length, compiledFiles().length);
   const said = spawnSync(IMAGE_NODE, [...other, START, "--version"], { encoding: "utf8" });
@@ -240,7 +240,7 @@ test("the image's own layer is at most 5 MiB, without source maps", () => {
 const packages = (): readonly BundledPackage[] =>
   JSON.parse(readFileSync(join(maps, "packages.json"), "utf8"));
 
-test("every package of which the bundle holds code has its licence beside it, and no other", () => {
+test("every package with code in the bundle has its licence beside it", () => {
   // What the maps name is found by the bundler on another way than the list.
   const sources = globSync("**/*.map", { cwd: maps }).flatMap((file): readonly string[] => {
     const map: { sources: string[] } = JSON.parse(readFileSync(join(maps, file), "utf8"));

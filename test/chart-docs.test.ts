@@ -24,7 +24,7 @@ test("the chart's README and icon are what npm run chart:docs makes of its value
     assert.equal(text(`manifests/chart/${file}`), wanted, `${file}: run npm run chart:docs`);
 });
 
-test("the rules of the chart and of namespace-rights are those of the table of rights (34)", () => {
+test("the rules of the chart and of namespace-rights are those of the table of rights", () => {
   const files = rightsFiles();
   assert.equal(files.size, 3);
   for (const [file, wanted] of files)

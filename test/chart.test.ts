@@ -108,7 +108,7 @@ test("the schema takes the durations and sizes that the program takes", () => {
   }
 });
 
-test("the schema takes no list with an empty entry and no count beyond the program's, so that no pod starts in vain", () => {
+test("the schema refuses an empty entry and a count beyond the program's", () => {
   const { list, count } = schema.$defs;
   const [inText, inList] = [list?.anyOf?.[0]?.pattern, list?.anyOf?.[1]?.items?.pattern];
   const outside = { env: {}, clusterNamespace: undefined, terminal: false };

@@ -58,7 +58,7 @@ test("an incomplete KUBEBUILDER_ASSETS is an error that names what is missing", 
   assert.match(err, /has no kube-apiserver, no kube-controller-manager: put it there/);
 });
 
-test("SECRETCAST_KUBERNETES chooses a minor version, each with its module file and a folder of its own", (t) => {
+test("SECRETCAST_KUBERNETES selects a minor version with its module file", (t) => {
   const { folder, run } = room(t);
   standInForGo(folder, "go1.26.0", BUILDS);
   const found = ["", "1.35", "1.36", "1.37"].map((SECRETCAST_KUBERNETES) => {
@@ -70,7 +70,7 @@ test("SECRETCAST_KUBERNETES chooses a minor version, each with its module file a
   assert.equal(readdirSync(join(folder, "cache/secretcast/cluster-assets")).length, 3);
 });
 
-test("a version without a module file, or one beside KUBEBUILDER_ASSETS, is an error that says what would be right", (t) => {
+test("an unknown version, or one beside KUBEBUILDER_ASSETS, is an error with the remedy", (t) => {
   const { folder, run } = room(t);
   const none = run({ SECRETCAST_KUBERNETES: "1.20" });
   assert.equal(none.code, 1);
@@ -111,7 +111,7 @@ test("a broken folder in the cache is built anew", (t) => {
   assert.deepEqual(readdirSync(dirname(out)).length, 1);
 });
 
-test("without Go, or with an old one, one line says how to get the programs, with a code of its own", (t) => {
+test("a missing or old Go is one line with a code of its own", (t) => {
   const { folder, run } = room(t);
   const none = run();
   assert.equal(none.code, 3);

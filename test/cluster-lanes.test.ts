@@ -47,7 +47,7 @@ async function end(file: File, signal?: NodeJS.Signals): Promise<void> {
   await ended;
 }
 
-test("files at once have a control plane each, and what they start hears nothing of it", async (t) => {
+test("files that run together have separate control planes", async (t) => {
   const lanes = await open(t, ["one", "two"]);
   const files = ["a.test.ts", "b.test.ts"].map((name) => start(t, lanes, name));
   for (const file of files) await begun(file);
@@ -71,7 +71,7 @@ test("what a killed file had is the next one's, and the next waits until then", 
   assert.deepEqual(next.said, ['"one" undefined']);
 });
 
-test("a file that runs alone waits for the others, and no other begins before it has ended", async (t) => {
+test("a file that runs alone waits for the others and delays the next", async (t) => {
   const lanes = await open(t, ["one", "two"]);
   const other = start(t, lanes, "a.test.ts");
   await begun(other);

@@ -93,7 +93,7 @@ test("the lockfile holds the binaries of every platform that it names", () => {
       );
 });
 
-test("the last stage runs no command, has no npm and runs as a number that is not root", () => {
+test("the last stage has no npm, runs no command and is not root", () => {
   assert.deepEqual(
     last.steps.filter(({ word }) => word === "RUN"),
     [],

@@ -1,5 +1,5 @@
 // The executable of a release: one file that is every command where no Node is, for the platform that runs
-// this. That of the other processor is compared with it, and both with what krew and Homebrew are told.
+// this. That of the other processor is compared with it, and both with what krew and Homebrew are reported.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
@@ -57,7 +57,7 @@ before(() => {
     symlinkSync("secretcast", join(bin, name));
 });
 
-test("an archive has at most 45 MiB: the program, which tells no folder, and every licence", () => {
+test("an archive of at most 45 MiB has the program and every licence", () => {
   for (const platform of [HERE, "linux-arm64"]) {
     assert.ok(statSync(archiveOf(platform)).size <= 45 * 2 ** 20, platform);
     const { stdout } = spawnSync("tar", ["-tzvf", archiveOf(platform)], { encoding: "utf8" });
@@ -219,9 +219,9 @@ test("krew and Homebrew are told of every executable of the release, by its chec
   for (const { name } of made) {
     const [, digest = "", file = ""] =
       new RegExp(`^([0-9a-f]{64})  (secretcast-\\S+-${name}\\.tar\\.gz)$`, "m").exec(sums) ?? [];
-    const told = `/releases/download/v${version}/${file}`;
-    assert.match(manifest, new RegExp(`uri: \\S+${told}\\n +sha256: ${digest}\\n`));
-    assert.match(formula, new RegExp(`url "\\S+${told}"\\n +sha256 "${digest}"\\n`));
+    const reported = `/releases/download/v${version}/${file}`;
+    assert.match(manifest, new RegExp(`uri: \\S+${reported}\\n +sha256: ${digest}\\n`));
+    assert.match(formula, new RegExp(`url "\\S+${reported}"\\n +sha256 "${digest}"\\n`));
   }
   assert.equal(
     formula.match(/^ +(?:on_\w+|def|test)\b/gm)?.length,

@@ -25,7 +25,7 @@ test("npm links every bin of package.json, and each can be run", () => {
   for (const name of Object.keys(bin)) accessSync(join(bins, name), constants.X_OK);
 });
 
-test("every command runs as installed, on the oldest Node that is allowed and on this one", async (t) => {
+test("every command runs as installed, on the oldest allowed Node and this one", async (t) => {
   for (const [number, node] of Object.entries(allowedNodes(folder)))
     await t.test(`Node ${number}`, (inner) => everyCommand(inner, number, node));
 });

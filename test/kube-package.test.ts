@@ -1,4 +1,4 @@
-// `secretcast/kube` and its examples as a stranger has them: the packed tarball in an empty TypeScript
+// `secretcast/kube` and its examples as a user has them: the packed tarball in an empty TypeScript
 // project, type-checked as strictly as there is, each example run on each Node that the package says it
 // runs on, against the sandbox.
 import assert from "node:assert/strict";
@@ -39,7 +39,7 @@ before(() => {
   nodes = allowedNodes(folder);
 });
 
-test("the guide and every example are right by their types where only the package is installed", () => {
+test("the guide and every example compile with only the package installed", () => {
   assert.ok(existsSync(join(project, "guide-1.ts")));
   const { status, stdout } = compileProject(project);
   assert.equal(status, 0, stdout);
@@ -74,7 +74,7 @@ const EXAMPLES_BY_WORKERS = {
   icecream: { workers: 2, words: [] },
 } as const satisfies Readonly<Record<ExampleName, object>>;
 
-test("every example runs and ends in order on each Node, and writes of a Pod that came, ran and went", async (t) => {
+test("every example handles a Pod's life on each Node and ends in order", async (t) => {
   const [definition] = loadAll(readFileSync(join(EXAMPLES, "icecream.yaml"), "utf8"));
   for (const [number, bin] of Object.entries(nodes))
     await t.test(`Node ${number}`, async (inner) => {

@@ -92,7 +92,7 @@ test("CL-20 a signal lets the write in flight land, a second one exits 1 at once
   assert.ok(performance.now() - from < 5000, "not after the time for landing");
 });
 
-test("CL-21 CL-24 probes are served first; a lease that another takes ends the program with exit code 1", async (t) => {
+test("CL-21 CL-24 probes are served first, and a lost Lease ends the program with code 1", async (t) => {
   const { scene } = await unanswered(t);
   const { ended, stdout } = program(t, scene, {
     flags: { "leader-elect": true, "lease-namespace": scene.source },
@@ -108,7 +108,7 @@ test("CL-21 CL-24 probes are served first; a lease that another takes ends the p
   assert.match(stdout(), said);
 });
 
-test("the first line of the log has the version and every setting that decides on copies", async (t) => {
+test("the first line of the log has the version and every setting about copies", async (t) => {
   const { scene } = await unanswered(t);
   const flags = { "source-list": "mine", "fanout-limit": "1Mi", "delete-hold": "7m" };
   const { child, ended, stdout } = program(t, scene, { flags });

@@ -74,7 +74,7 @@ for (const [what, manifests, words] of [
     ["--leader-elect", "--config-maps"],
   ],
 ] as const)
-  test(`the rules of ${what} are the table's, no more and no fewer (34)`, () => {
+  test(`the rules of ${what} are the table's, no more and no fewer`, () => {
     const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
     assert.deepEqual(grantsOf(manifests), neededGrants(words, around));
   });
@@ -104,7 +104,7 @@ const deployment = plain(loadYaml<V1Deployment>(read("deployment.yaml")));
 const pod = deployment.spec?.template.spec;
 const [container, ...others] = pod?.containers ?? [];
 
-test("the pod satisfies Pod Security restricted with a read-only root besides, and names no user or group", () => {
+test("the pod satisfies Pod Security restricted with a read-only root", () => {
   assert.deepEqual(pod?.securityContext, {
     runAsNonRoot: true,
     seccompProfile: { type: "RuntimeDefault" },
@@ -127,7 +127,7 @@ test("the pod is probed where the program listens by default", () => {
   assert.deepEqual(container?.readinessProbe?.httpGet, { path: "/readyz", port: port?.name });
 });
 
-test("the pod has requests and limits, except of CPU, and longer than the program's 30 s to stop", () => {
+test("the pod has requests, a memory limit, and more than 30 s to stop", () => {
   assert.deepEqual(container?.resources, {
     requests: { cpu: "50m", memory: "128Mi", "ephemeral-storage": "64Mi" },
     limits: { memory: "384Mi", "ephemeral-storage": "512Mi" },
@@ -297,7 +297,7 @@ test(
   },
 );
 
-test("the policies of the components say of which version they are, and it is the program's", () => {
+test("the policies of the components have the program's version", () => {
   const { version } = readManifest();
   const policies = COMPONENTS.flatMap(({ name }) =>
     yamlFiles(`components/${name}/`)
@@ -328,7 +328,7 @@ test("both guards spare and judge the controller's own account, by the same mark
   assert.equal(variable(guardrail, "isCopy"), is?.replaceAll("oldAnnotations", "annotations"));
 });
 
-test("the guardrail judges each verb once, and a create by the marks of a copy that updates have", () => {
+test("the guardrail judges each verb once and a create by its marks", () => {
   const of = (file: string) =>
     plain(loadYaml<V1ValidatingAdmissionPolicy>(read(`components/guardrail/${file}.yaml`))).spec;
   const [creates, others] = [of("policy-create"), of("policy")];

@@ -159,7 +159,7 @@ type Chart = {
   readonly annotations: Readonly<Record<string, string>>;
 };
 
-test("a release needs each value, the registry that is named there, and every place filled in", () => {
+test("a release needs each value, the named registry, and every place filled in", () => {
   const after = filled(OWNER);
   assert.equal(missingOf(OWNER.registry, after), undefined);
   assert.equal(
@@ -178,7 +178,7 @@ test("a release needs each value, the registry that is named there, and every pl
   }
 });
 
-test("owner.yaml is whole or says nothing that is made up, and its places agree with it", () => {
+test("owner.yaml is whole or empty, and its places agree with it", () => {
   const reading = readOwner(text(OWNER_FILE));
   if (reading.kind === "whole") assert.equal(missingOf(reading.owner.registry, text), undefined);
   else

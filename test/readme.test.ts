@@ -76,7 +76,7 @@ test("the flag table of the reference is the table of flags", () => {
   );
 });
 
-test("the annotation table of the reference is the vocabulary, but for the marks that we set", () => {
+test("the annotation table of the reference is the vocabulary without our marks", () => {
   const rows = tableRows(reference, ["annotation", "on", "value", "meaning"]);
   const words = ANNOTATION_NAMES.filter((name) => !MARKS.includes(name)).map((name) => {
     const on: readonly AnnotatedKind[] = VOCABULARY[name].on;
@@ -102,7 +102,7 @@ test("the reference names each mark that we set, under what carries it", () => {
   }
 });
 
-test("the reference lists the keys that are never copied, and those that are all the same", () => {
+test("the reference lists the keys that are never copied, and their exceptions", () => {
   const [, list = ""] =
     /<!-- never-copied:start -->(.*?)<!-- never-copied:end -->/s.exec(reference) ?? [];
   assert.deepEqual(
@@ -113,7 +113,7 @@ test("the reference lists the keys that are never copied, and those that are all
   assert.ok(reference.includes("All other `app.kubernetes.io/*` keys can be copied."));
 });
 
-test("the parameters of the status API have a row each in the reference, with every state (H10)", () => {
+test("the parameters and states of the status API are in the reference", () => {
   const rows = tableRows(reference, ["parameter", "value"]);
   assert.deepEqual(
     rows.map(([name = ""]) => uncoded(name)),
@@ -127,7 +127,7 @@ test("the parameters of the status API have a row each in the reference, with ev
     assert.doesNotThrow(() => readFilter(new URLSearchParams(`${parameter}=`)), parameter);
 });
 
-test("the causes of failures have a row each in the reference, and its symptoms know no other", () => {
+test("the causes of failures are in the reference, and its symptoms know no other", () => {
   const words = Object.keys(FAILURE_CAUSES);
   const rows = tableRows(reference, ["cause", "reads", "do"]);
   assert.deepEqual(
@@ -171,7 +171,7 @@ test("the verdict table of the reference has each verdict with its metric state"
   );
 });
 
-test("the reference has each condition that holds a removal, in the order in which they apply", () => {
+test("the reference has each condition that holds a removal, in their order", () => {
   const rows = tableRows(reference, ["`hold`", "condition", "what prevents the removal"]);
   assert.deepEqual(
     rows.map(([hold = ""]) => uncoded(hold)),
@@ -213,7 +213,7 @@ for (const page of PAGES) {
   });
 }
 
-test("the reference lists the reasons of Events, each with its type and when it is sent", () => {
+test("the reference lists the reasons of Events with type and time", () => {
   const rows = tableRows(reference, ["reason", "type", "when"]);
   assert.deepEqual(
     rows.map(([reason = ""]) => uncoded(reason)).toSorted(),

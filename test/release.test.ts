@@ -86,7 +86,7 @@ test("two releases of one commit are the same, byte for byte", () => {
   assert.deepEqual(common(page), common(pageAgain));
 });
 
-test("the YAML is what is applied, with the image by the digest that was built or given", () => {
+test("the YAML is what is applied, with the image by its digest", () => {
   const yaml = yamlOf(first);
   assert.ok(loadAll(yaml).length > 5);
   const image = imageOf(yaml);
@@ -167,7 +167,7 @@ test("notes are the section of that version alone", () => {
   assert.equal(notesOf(changelog, "1.2"), undefined);
 });
 
-test("a base image is pinned by the digest behind its tag, and a stage is none", () => {
+test("a base image is pinned by the digest behind its tag", () => {
   const pinned = `FROM node:24-slim@sha256:${"a".repeat(64)} AS build\nFROM build AS more\n`;
   assert.deepEqual(unpinnedBases(pinned), []);
   assert.deepEqual(unpinnedBases(`${pinned}FROM a/b:c\nFROM a/b:c AS d\n`), ["a/b:c"]);
@@ -188,7 +188,7 @@ const WRONG: readonly (readonly [words: readonly string[], says: RegExp])[] = [
   ],
 ];
 
-test("words that go against each other, or against the tree, end it before anything is made", () => {
+test("contradictory words end it before anything is made", () => {
   const out = join(folder, "none");
   for (const [words, says] of WRONG) {
     const { status, stderr } = release("--out", out, ...words);
@@ -255,7 +255,7 @@ async function published(job: string, cwd: string, registry: string): Promise<re
 
 const SKOPEO = spawnSync("sh", ["-c", "command -v skopeo"], { encoding: "utf8" }).stdout.trim();
 
-test("what the workflow publishes is what lies in the folder, by the digests that stand there", async (t) => {
+test("the workflow publishes what is in the folder, by its digests", async (t) => {
   if (chart(t) === undefined) return;
   const registry = await OciRegistry.start(t);
   const name = `${registry.host}/owner`;

@@ -1,4 +1,4 @@
-// `secretcast/sandbox` as a stranger has it: the packed tarball in an empty TypeScript project beside
+// `secretcast/sandbox` as a user has it: the packed tarball in an empty TypeScript project beside
 // client-node, and the controller of the guide with its test, on each Node that the package says it runs on.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -7,7 +7,7 @@ import { deadLinks } from "../tools/site-links.ts";
 import { layOutPages } from "../tools/site-pages.ts";
 import { folderOf } from "../packages/kube/testing/folder.ts";
 
-test("a link to a page, a heading or a file that is not there is named with its page", (t) => {
+test("a link to a missing page, heading or file is named with its page", (t) => {
   const site = folderOf(t, {
     "index.html": `<a href="/a.html#here">x</a><a class="y" href="a.html#gone">x</a><a href="b.html">x</a>
       <img src="/c.png"><a href="https://elsewhere.example/">x</a><a href="#top">x</a><a href="../out">x</a>`,

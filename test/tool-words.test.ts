@@ -40,7 +40,7 @@ describe("each tool", { concurrency: 3 }, () => {
       assert.equal(code, 0);
     });
 
-    test(`npm run ${name} with a flag that it does not know names it, and does nothing`, async () => {
+    test(`npm run ${name} names an unknown flag and does nothing`, async () => {
       const { stdout, stderr, code } = await start(file, "--no-such-flag");
       assert.match(stderr, new RegExp(`^\\S+: .*--no-such-flag.*\n$`));
       assert.equal(stdout, "");

@@ -11,7 +11,7 @@ import { StatusError } from "./storage/status.ts";
 import { protobuf, protobufBody } from "./testing/protobuf-body.ts";
 import { duration } from "./http/table.ts";
 
-test("a YAML body is what the same body in JSON is: unknown fields kept, times as text", async () => {
+test("a YAML body means the same as its JSON, unknown fields included", async () => {
   const yaml = `
 apiVersion: v1
 kind: Secret

@@ -72,7 +72,7 @@ test("a sandbox serves Pods and CustomResourceDefinitions only where it was aske
   assert.equal(JSON.stringify(await send("GET", "/apis")).includes("apps"), false);
 });
 
-test("a Pod is kept as it came, its status is the server's and is written under /status alone", async (t) => {
+test("a Pod is kept as created, and its status is written under /status alone", async (t) => {
   const send = await open(t);
   const pod = { metadata: { name: "web" }, spec: { any: "thing" }, status: { phase: "Running" } };
   const made = await send("POST", PODS, pod);

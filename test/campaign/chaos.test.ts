@@ -19,7 +19,7 @@ test("users, tenants, faults and restarts at random, and all is as the contract 
   assert.ok(await chaos(options), said.join("\n"));
 });
 
-test("a failure says its seed, how to repeat it, what was wrong, and the script made short", async () => {
+test("a failure prints its seed, the command that repeats it, and a short script", async () => {
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const options = { minutes: 1, seed: 1, draw: 1, runs: 20, print };
@@ -31,7 +31,7 @@ test("a failure says its seed, how to repeat it, what was wrong, and the script 
   assert.match(said[4] ?? "", /failed-seeds\.ts.*found\.test\.ts/);
 });
 
-test("a failing script for which there is no time to make it short is told as it is", async () => {
+test("a failing script without time to shorten it is reported as it is", async () => {
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   let plays = 0;

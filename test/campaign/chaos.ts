@@ -24,7 +24,7 @@ export type ChaosStage = {
   /** Steps of a script. */
   readonly shortest: number;
   readonly longest: number;
-  /** What is not short by then is told as it is. */
+  /** What is not short by then is reported as it is. */
   readonly shrinksMostMs: number;
   readonly play: (script: Script) => Promise<Played>;
 };
@@ -42,7 +42,7 @@ export async function chaos(options: ChaosOptions, stage = IN_MEMORY): Promise<b
   print(`${stage.flags}--seed ${seed} --draw ${draw}`);
   const began = performance.now();
   const until = began + minutes * 60_000;
-  let told = began;
+  let reported = began;
   let [played, steps, writes] = [0, 0, 0];
   for (; played < runs && performance.now() < until; played++) {
     const script = scriptOf({ seed: seed + played, draw }, stage);
@@ -53,8 +53,8 @@ export async function chaos(options: ChaosOptions, stage = IN_MEMORY): Promise<b
       await tell({ seed: seed + played, draw }, { script, wrong: end.wrong }, stage, print);
       return false;
     }
-    if (performance.now() - told < TELLS_EVERY_MS) continue;
-    told = performance.now();
+    if (performance.now() - reported < TELLS_EVERY_MS) continue;
+    reported = performance.now();
     print(`${played + 1} scripts, ${steps} operations so far`);
   }
   const seconds = (performance.now() - began) / 1000;

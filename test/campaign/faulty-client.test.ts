@@ -14,7 +14,7 @@ function faulty(fault: () => RequestFault | undefined = () => undefined): Faulty
   return new FaultyClient({ inner: new SandboxApi(clock).client, clock, fault });
 }
 
-test("a client hears when what it listed is watched, and again when what was cut is watched anew", async () => {
+test("a client hears of each watch that begins after a list or a cut", async () => {
   const client = faulty();
   assert.equal(client.hears, true);
   await client.request(LIST);
@@ -30,7 +30,7 @@ test("a client hears when what it listed is watched, and again when what was cut
   await client.close();
 });
 
-test("a client does not hear while a watch that the server ended is not begun anew", async () => {
+test("a client hears nothing until an ended watch has begun anew", async () => {
   const clock = new FakeClock();
   const server = new SandboxApi(clock);
   const client = new FaultyClient({ inner: server.client, clock, fault: () => undefined });
@@ -47,7 +47,7 @@ test("a client does not hear while a watch that the server ended is not begun an
 });
 
 for (const kind of ["lost", "hang"] as const)
-  test(`a list that is never answered (${kind}) ends with its connection, and nothing is heard yet`, async () => {
+  test(`a list that is never answered (${kind}) ends with its connection unheard`, async () => {
     const client = faulty(() => ({ kind }));
     const list = client.request(LIST);
     const ended = assert.rejects(list, { status: 0, kind: "unavailable" });

@@ -193,18 +193,18 @@ class Run {
       violations: this.#violations,
       marker,
       slackMs: () => pace.slackMs(),
-      onEnd: (told) => void this.#ended(told),
+      onEnd: (reported) => void this.#ended(reported),
     });
   }
 
   /** A Lease is lost by right when the API server was away for about as long as one lasts. */
-  async #ended(told: string): Promise<void> {
+  async #ended(reported: string): Promise<void> {
     const { disturbance, pace } = this.#arena;
     const away =
       disturbance.lasted(AWAY_MS, 2 * LEASE_TIMES.leaseDurationMs) || pace.slowestMs() > AWAY_MS;
-    if (away && told.includes("lease"))
+    if (away && reported.includes("lease"))
       this.#options.print("the Lease was lost by right: the API server was away too long");
-    else this.#violations.add("the controller ended by itself", told);
+    else this.#violations.add("the controller ended by itself", reported);
     await disturbance.during(() => this.#somebodyLeads());
   }
 

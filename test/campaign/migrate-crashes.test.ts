@@ -58,7 +58,7 @@ const MOVES = [
 
 for (const world of WORLDS)
   for (const { what, byList, cleanup } of MOVES) {
-    test(`${world}: a ${what} killed with requests all along it and run again ends as one that was not`, async (t) => {
+    test(`${world}: a repeated ${what} that was killed at each request ends as an unharmed one`, async (t) => {
       const { runs, after, movable } = await complete(world, byList, cleanup);
       const last = runs.at(-1);
       assert.ok(last && last.writes > 0, "something is written");

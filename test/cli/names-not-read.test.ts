@@ -18,7 +18,7 @@ const NAMESPACES = ["secretcast", "team-a", "team-b", "other"].map(namespace);
 const COMMANDS = [["status"], ["plan"], ["inventory"], ["check"]];
 const ONLY = "--only-names=registry,ca";
 
-test("copies and a source of names that are not read are counted, with the value to add and exit code 2", async (t) => {
+test("objects of names that are not read are counted, with exit code 2", async (t) => {
   const { run } = await sandboxCluster(t, [
     ...NAMESPACES,
     secret("secretcast/db", { "secretcast.io/to": "team-*" }),
@@ -41,7 +41,7 @@ test("copies and a source of names that are not read are counted, with the value
   assert.equal((await run(["status", ONLY, "-n", "team-b"])).code, 2);
 });
 
-test("copies and pulling objects that a tenant makes alone are printed and change no exit code", async (t) => {
+test("objects that a tenant makes alone are printed without effect on the exit code", async (t) => {
   const { run } = await sandboxCluster(t, [
     ...NAMESPACES,
     markedCopy("team-a/forged", "secretcast/nothing"),
@@ -66,7 +66,7 @@ test("a misspelt annotation in a source namespace takes part as a source", async
   assert.match(stderr, /1 source of names that are not read: db/);
 });
 
-test("a value that is too long is not printed, and one of too many names is called impossible", async (t) => {
+test("a value that is too long is not printed, and too many names are impossible", async (t) => {
   const copiesOf = (count: number, length: number): readonly JsonObject[] =>
     Array.from({ length: count }, (_, at) =>
       secret(`secretcast/${String(at).padEnd(length, "x")}`, { "secretcast.io/to": "team-*" }),
@@ -100,7 +100,7 @@ test("objects of another installation do not count, and without --only-names not
   assert.equal(lists.length, 1);
 });
 
-test("where Secrets of other names may not be listed it is unknown, and exit code 1", async (t) => {
+test("Secrets of other names that may not be listed are unknown, with exit code 1", async (t) => {
   const { run, sandbox } = await sandboxCluster(t, NAMESPACES);
   sandbox.beforeRequest = ({ path, query }) => {
     const isByName = (query.get("fieldSelector") ?? "").includes("metadata.name=");

@@ -55,7 +55,7 @@ test("outside a cluster, no command shows the help", async () => {
   assert.match(stdout, /secretcast sandbox/);
 });
 
-test("the program answers the shell with its exit code, one line on stderr and no stack trace", async () => {
+test("the program answers with its exit code and one line without a stack trace", async () => {
   assert.match((await started(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
   const { code, stdout, stderr } = await started(["run", "--resinc=1m"]);
   assert.deepEqual([code, stdout], [1, ""]);
@@ -108,7 +108,7 @@ for (const [words, says] of MEANT)
   test(`secretcast ${words}: the word as it was typed, and which was meant`, () =>
     failsWith(words.split(" "), says));
 
-test("a wrong value is one line that names the flag, the value and what is right", async () => {
+test("a wrong value is one line with the flag, the value and the remedy", async () => {
   await failsWith(["run", "--resync=soon"], /--resync: "soon" is not a duration/);
   await failsWith(["run"], /SECRETCAST_CONCURRENCY: "many"/, { SECRETCAST_CONCURRENCY: "many" });
   await failsWith(["run", "--resync=1m", "--resync=2m"], /--resync is given more than once/);
@@ -135,7 +135,7 @@ test("a word after -- is refused, because it would have no effect", async (t) =>
 
 test("a faulty --copyable-keys is one line that names the key, and nothing starts", async (t) => {
   const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
-  for (const [given, told] of [
+  for (const [given, reported] of [
     ["a b", /--copyable-keys: "a b" is wrong: expected a glob over label or annotation keys/],
     ["owner,,", /--copyable-keys: "owner,," has an empty entry/],
     ["", /--copyable-keys: "" has an empty entry/],
@@ -145,7 +145,7 @@ test("a faulty --copyable-keys is one line that names the key, and nothing start
       /--copyable-keys: "secretcast.io\/\*" is wrong: expected keys that may be copied/,
     ],
   ] as const)
-    await failsWith(["run", `--kubeconfig=${kubeconfig}`, `--copyable-keys=${given}`], told);
+    await failsWith(["run", `--kubeconfig=${kubeconfig}`, `--copyable-keys=${given}`], reported);
 });
 
 test("a switch takes true and false, and no other word is taken for false", async (t) => {
@@ -162,9 +162,9 @@ test("a switch takes true and false, and no other word is taken for false", asyn
   await failsWith(off, /cannot reach the API server/);
 });
 
-test("a faulty --source-list or --config-maps is one line that says what would be right, and nothing starts", async (t) => {
+test("a faulty --source-list or --config-maps is one line, and nothing starts", async (t) => {
   const kubeconfig = writtenFile(t, kubeconfigOf("http://127.0.0.1:1"));
-  for (const [given, told] of [
+  for (const [given, reported] of [
     [
       "--source-list=Sources",
       /--source-list: "Sources" is wrong: expected the name of a ConfigMap/,
@@ -173,7 +173,7 @@ test("a faulty --source-list or --config-maps is one line that says what would b
     [`--source-list=${"a".repeat(254)}`, /--source-list: .* is wrong: expected the name/],
     ["--config-maps=maybe", /--config-maps: "maybe" is neither true nor false/],
   ] as const)
-    await failsWith(["run", `--kubeconfig=${kubeconfig}`, given], told);
+    await failsWith(["run", `--kubeconfig=${kubeconfig}`, given], reported);
 });
 
 test("a glob that is none is one line that names the flag and the entry", async (t) => {

@@ -119,7 +119,7 @@ for (const [flags, home] of [
       const data = field(await get(place.replace("/", "/secrets/")), "data");
       return Object.keys(data ?? {}).toSorted((a, b) => a.localeCompare(b));
     };
-    const told = (namespace: string, reason: string, name: string) =>
+    const reported = (namespace: string, reason: string, name: string) =>
       eventually(`${reason} on ${name}`, async () => {
         const { items } = (await get(`${namespace}/events`)) as { items: readonly object[] };
         return items.some(
@@ -138,10 +138,10 @@ for (const [flags, home] of [
         async () => (await keysOf(`${team}/mine`)).join() === "k",
       );
     shell(typo);
-    await told(home, "Refused", "typo");
+    await reported(home, "Refused", "typo");
     assert.deepEqual(await keysOf("team-a/typo"), []);
     shell(conflict);
-    await told(home, "Conflict", "mine");
+    await reported(home, "Conflict", "mine");
     assert.deepEqual(await keysOf("legacy/mine"), ["k"]);
     shell(pull);
     await eventually("the pull", async () => (await keysOf("legacy/pulled")).join() === "k");
@@ -151,7 +151,7 @@ for (const [flags, home] of [
     assert.match(shell(explain), /^no +its annotations are valid +invalid secretcast\.io\/too: /m);
   });
 
-test("status, plan and check beside a demo take its settings, and the demo prints its flags in the commands", async (t) => {
+test("status, plan and check beside a demo take its settings", async (t) => {
   const flags = ["--config-maps", "--exclude-namespaces=team-b"];
   const { env, asked } = await startDemo(t, flags);
   const run = (line: string) => spawnSync("bash", ["-c", line], { env, encoding: "utf8" });

@@ -136,7 +136,7 @@ async function copiesFollow(t: TestContext, kubeconfig: string, flags: object): 
   assert.equal(await controller.stop(), 0);
 }
 
-test("a team with admin in three namespaces installs and runs it without any cluster-scoped object (34)", async (t) => {
+test("a team with admin in three namespaces installs and runs it without any cluster-scoped object", async (t) => {
   const may = ["auth", "can-i", "create", "events.events.k8s.io", "-n", HOME];
   // The API server fills `admin` after it started.
   await eventually("admin has its rules", () => tryKubectl(team, may).code === 0);

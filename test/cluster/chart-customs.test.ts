@@ -398,7 +398,7 @@ test("null takes a key away that an earlier file of values has given", options, 
   assert.doesNotMatch(notes(taken), /null|nil/);
 });
 
-test("a value that is taken away is as if it were empty, or its absence is said", options, () => {
+test("a value that is set to null counts as empty or is refused", options, () => {
   const { properties } = JSON.parse(readFileSync(`${CHART}/values.schema.json`, "utf8"));
   for (const value of Object.keys(properties)) {
     const words = [...OF_NOW, ...readable(...EVERY_GUARD, ...MONITORS), "--set", `${value}=null`];

@@ -108,7 +108,7 @@ for (const [what, components] of CASES)
   );
 
 test(
-  "the files of the kustomize base are what npm run chart:docs makes of the chart (T15)",
+  "the files of the kustomize base are what npm run chart:docs makes of the chart",
   { skip: helmMissing() ?? false },
   () => {
     const { PATH, HOME: home } = process.env;

@@ -67,23 +67,19 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [what, [values, words]] of Object.entries(CASES))
-  test(`the chart grants what the table says, no more and no fewer: ${what} (34)`, options, () => {
+  test(`the chart grants what the table says, no more and no fewer: ${what}`, options, () => {
     const clusterRole = !("rbac" in values);
     assert.deepEqual(grantsOf(rendered(values)), neededGrants(words, around, clusterRole));
   });
 
-test(
-  "with rbac.clusterRole: false nothing that is rendered is cluster-scoped (34)",
-  options,
-  () => {
-    const flags = { namespaces: ["team-a", "team-b", "team-c"] };
-    const values = { ...NO_CLUSTER_ROLE, flags, onlyNames: NAMES, configMaps: true };
-    const objects = rendered(values);
-    assert.ok(objects.length > 8);
-    for (const { kind, metadata } of objects)
-      assert.ok(metadata.namespace !== undefined, `${kind} ${metadata.name}`);
-  },
-);
+test("with rbac.clusterRole: false nothing that is rendered is cluster-scoped", options, () => {
+  const flags = { namespaces: ["team-a", "team-b", "team-c"] };
+  const values = { ...NO_CLUSTER_ROLE, flags, onlyNames: NAMES, configMaps: true };
+  const objects = rendered(values);
+  assert.ok(objects.length > 8);
+  for (const { kind, metadata } of objects)
+    assert.ok(metadata.namespace !== undefined, `${kind} ${metadata.name}`);
+});
 
 const GUARDS = [
   "guardrail",
@@ -96,7 +92,7 @@ const GUARDS = [
 ];
 
 test(
-  "rbac.clusterRole: false with what is cluster-scoped is refused in a sentence (34)",
+  "rbac.clusterRole: false with what is cluster-scoped is refused in a sentence",
   options,
   () => {
     const off = ["--set", "rbac.clusterRole=false"];
@@ -123,7 +119,7 @@ test(
   },
 );
 
-test("onlyNames turns the guardrail on, and an explicit value wins (34)", options, () => {
+test("onlyNames turns the guardrail on, and an explicit value wins", options, () => {
   const kinds = (values: object): readonly string[] => rendered(values).map(({ kind }) => kind);
   const has = (values: object): boolean => kinds(values).includes("ValidatingAdmissionPolicy");
   assert.equal(has({}), false);
@@ -132,7 +128,7 @@ test("onlyNames turns the guardrail on, and an explicit value wins (34)", option
   assert.equal(has({ guardrail: true }), true);
 });
 
-test("invalid names are refused by the schema (34)", options, () => {
+test("invalid names are refused by the schema", options, () => {
   for (const [value, says] of [
     ["onlyNames={reg*}", "'/onlyNames/0': 'reg*' does not match pattern"],
     ["onlyNames={a,a}", "'/onlyNames': items at 0 and 1 are equal"],

@@ -88,7 +88,7 @@ for (const values of ["configMaps=true,guardrail=true", "flags.namespaces={chart
   );
 
 test(
-  "helm test fails where a right was taken away, and names it in the Pod's log",
+  "helm test fails on a right that was removed and names it in its log",
   { skip: helmMissing() ?? false },
   async () => {
     helm.run("install", "mine", CHART, "--namespace", HOME, ...readable());

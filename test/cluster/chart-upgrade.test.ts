@@ -117,7 +117,7 @@ async function runOnceAsDeployed(): Promise<string> {
 }
 
 test(
-  "helm upgrade from the first version of the chart goes through with copies in place, and writes none of them",
+  "helm upgrade from the first chart version writes no existing copy",
   { skip: helmMissing() ?? false },
   async () => {
     const place = ["--namespace", HOME];
@@ -149,7 +149,7 @@ const EVERYTHING = readable(
 );
 
 test(
-  "a value of the first version that has another name now is refused by its old one",
+  "a renamed value of the first version is refused by its old name",
   { skip: helmMissing() ?? false },
   () => {
     helm.run("install", "named", `${FIRST}/chart`, "-n", "named", "--create-namespace");
@@ -182,7 +182,7 @@ test(
 );
 
 test(
-  "the notes of an upgrade name the entries that it takes out of the source list",
+  "the notes of an upgrade name the entries that it removes from the list",
   { skip: helmMissing() ?? false },
   () => {
     const chart = `${ROOT}manifests/chart`;

@@ -316,7 +316,7 @@ for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entrie
   );
 }
 
-test("each value of the chart is set by one of these cases, to another value than its own", () => {
+test("each value of the chart is changed by one of these cases", () => {
   const schema = valuesSchema();
   const defaults = loadYaml<object>(readFileSync(`${CHART}/values.yaml`, "utf8"));
   const named = pathsOf(schema).filter(
@@ -385,54 +385,45 @@ test("each entry of sources is one of the source list, whatever its key", { skip
   assert.deepEqual(Object.keys(Object(field(list, "data"))).toSorted(), keys.toSorted());
 });
 
-test(
-  "without a source list there is no object and no right of it, and entries are refused",
-  { skip: MISSING },
-  () => {
-    const off = readable(...setJson({ flags: { "source-list": "" } }));
-    const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...off);
-    assert.match(rendered, /- --source-list=$/m);
-    assert.doesNotMatch(rendered, /configmaps|kind: ConfigMap/);
-    const both = readable(...setJson({ flags: { "source-list": "" }, sources: { a: ENTRY } }));
-    const { code, stderr } = helm.try("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...both);
-    assert.equal(code, 1);
-    assert.match(stderr, /sources has entries, but flags.source-list is ''/);
-  },
-);
+test("a chart without a source list has no object and no right for it", { skip: MISSING }, () => {
+  const off = readable(...setJson({ flags: { "source-list": "" } }));
+  const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...off);
+  assert.match(rendered, /- --source-list=$/m);
+  assert.doesNotMatch(rendered, /configmaps|kind: ConfigMap/);
+  const both = readable(...setJson({ flags: { "source-list": "" }, sources: { a: ENTRY } }));
+  const { code, stderr } = helm.try("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...both);
+  assert.equal(code, 1);
+  assert.match(stderr, /sources has entries, but flags.source-list is ''/);
+});
+
+test("without the guardrail the notes say what remains possible by name", { skip: MISSING }, () => {
+  const notes = (...more: readonly string[]): string => {
+    const given = readable(...more.flatMap((value) => ["--set", value]));
+    const text = helm.run("install", "notes", CHART, "-n", HOME, "--dry-run=server", ...given);
+    return text.slice(text.indexOf("NOTES:"));
+  };
+  const remains =
+    /THE GUARDRAIL IS OFF\. .*named registry\..* kubernetes\.io\/service-account-token /;
+  assert.match(notes("onlyNames={registry}", "guardrail=false"), remains);
+  const listed = ["flags.namespaces={team-a}", "rbac.clusterRole=false"];
+  const alone = notes("onlyNames={registry}", ...listed);
+  assert.match(alone, remains);
+  assert.match(
+    alone,
+    /an administrator of the cluster can install manifests\/components\/guardrail/,
+  );
+  assert.doesNotMatch(alone, /guardrail=true/);
+  for (const quiet of [notes(), notes("onlyNames={registry}")]) assert.doesNotMatch(quiet, remains);
+  assert.match(notes("onlyNames={registry}"), /It cannot read any other Secret/);
+  assert.match(notes(), /It can read every Secret of the cluster\./);
+  assert.match(
+    notes("flags.namespaces={team-a}"),
+    /It can read every Secret of the namespaces in flags\.namespaces\./,
+  );
+});
 
 test(
-  "without the guardrail the notes say what remains possible by name (34)",
-  { skip: MISSING },
-  () => {
-    const notes = (...more: readonly string[]): string => {
-      const given = readable(...more.flatMap((value) => ["--set", value]));
-      const text = helm.run("install", "notes", CHART, "-n", HOME, "--dry-run=server", ...given);
-      return text.slice(text.indexOf("NOTES:"));
-    };
-    const remains =
-      /THE GUARDRAIL IS OFF\. .*named registry\..* kubernetes\.io\/service-account-token /;
-    assert.match(notes("onlyNames={registry}", "guardrail=false"), remains);
-    const listed = ["flags.namespaces={team-a}", "rbac.clusterRole=false"];
-    const alone = notes("onlyNames={registry}", ...listed);
-    assert.match(alone, remains);
-    assert.match(
-      alone,
-      /an administrator of the cluster can install manifests\/components\/guardrail/,
-    );
-    assert.doesNotMatch(alone, /guardrail=true/);
-    for (const quiet of [notes(), notes("onlyNames={registry}")])
-      assert.doesNotMatch(quiet, remains);
-    assert.match(notes("onlyNames={registry}"), /It cannot read any other Secret/);
-    assert.match(notes(), /It can read every Secret of the cluster\./);
-    assert.match(
-      notes("flags.namespaces={team-a}"),
-      /It can read every Secret of the namespaces in flags\.namespaces\./,
-    );
-  },
-);
-
-test(
-  "who is bound to admin in these namespaces alone may install the chart without a ClusterRole (34)",
+  "admins of these namespaces alone may install the chart without a ClusterRole",
   { skip: MISSING },
   () => {
     const team = ["--user=team", "--clusterrole=admin"];

@@ -60,75 +60,67 @@ function isList({ kind, metadata }: KubernetesObject): boolean {
   return kind === "ConfigMap" && metadata?.name === "secretcast-sources";
 }
 
-test(
-  "the chart renders the source list from its values, empty too, and the program reads it",
-  options,
-  () => {
-    const [empty] = template().filter(isList);
-    assert.ok(empty);
-    assert.equal(field(empty, "data"), undefined);
-    const sources = {
-      "wildcard-tls": {
-        secret: "cert-manager/wildcard-tls",
-        to: ["*", "!legacy-*"],
-        keys: "tls.crt,tls.key",
-        paused: true,
-      },
-      "ci.token": { secret: "vault/token", "allow-selector": "tier in (ci)", "on-delete": "keep" },
-    };
-    const [list] = template("--set-json", `sources=${JSON.stringify(sources)}`).filter(isList);
-    const steps = parseSourceList(stringsOf(field(list, "data")), TERMS, NO_ENTRIES);
-    let step = steps.next();
-    while (!step.done) step = steps.next();
-    const entries = [...step.value.entries()];
-    assert.deepEqual(
-      entries.map(({ key, object, problems }) => [key, object?.name, problems]),
-      [
-        ["ci.token", "token", []],
-        ["wildcard-tls", "wildcard-tls", []],
-      ],
-    );
-    assert.equal(step.value.get("wildcard-tls")?.source.rule.paused, true);
-    assert.equal(step.value.get("wildcard-tls")?.source.rule.to?.globs?.text, "*,!legacy-*");
-  },
-);
+test("the chart renders the source list from its values, and the program reads it", options, () => {
+  const [empty] = template().filter(isList);
+  assert.ok(empty);
+  assert.equal(field(empty, "data"), undefined);
+  const sources = {
+    "wildcard-tls": {
+      secret: "cert-manager/wildcard-tls",
+      to: ["*", "!legacy-*"],
+      keys: "tls.crt,tls.key",
+      paused: true,
+    },
+    "ci.token": { secret: "vault/token", "allow-selector": "tier in (ci)", "on-delete": "keep" },
+  };
+  const [list] = template("--set-json", `sources=${JSON.stringify(sources)}`).filter(isList);
+  const steps = parseSourceList(stringsOf(field(list, "data")), TERMS, NO_ENTRIES);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  const entries = [...step.value.entries()];
+  assert.deepEqual(
+    entries.map(({ key, object, problems }) => [key, object?.name, problems]),
+    [
+      ["ci.token", "token", []],
+      ["wildcard-tls", "wildcard-tls", []],
+    ],
+  );
+  assert.equal(step.value.get("wildcard-tls")?.source.rule.paused, true);
+  assert.equal(step.value.get("wildcard-tls")?.source.rule.to?.globs?.text, "*,!legacy-*");
+});
 
 const TERMS = {
   list: { namespace: "secretcast", name: "secretcast-sources" },
   kinds: ["Secret"],
 } as const;
 
-test(
-  "a list of another name, or beside a Lease elsewhere, has the rights that it needs",
-  options,
-  () => {
-    const rule = (name: string) => ({
-      apiGroups: [""],
-      resources: ["configmaps"],
-      resourceNames: [name],
-      verbs: ["get", "list", "watch"],
+test("a list of another name has the rights that it needs", options, () => {
+  const rule = (name: string) => ({
+    apiGroups: [""],
+    resources: ["configmaps"],
+    resourceNames: [name],
+    verbs: ["get", "list", "watch"],
+  });
+  const rolesOf = (rendered: readonly KubernetesObject[], name: string) =>
+    rendered.filter(({ kind, ...object }) => {
+      const rules: unknown = field(object, "rules");
+      if (kind !== "Role" || !Array.isArray(rules)) return false;
+      return rules.some((each) => isDeepStrictEqual(each, rule(name)));
     });
-    const rolesOf = (rendered: readonly KubernetesObject[], name: string) =>
-      rendered.filter(({ kind, ...object }) => {
-        const rules: unknown = field(object, "rules");
-        if (kind !== "Role" || !Array.isArray(rules)) return false;
-        return rules.some((each) => isDeepStrictEqual(each, rule(name)));
-      });
-    const named = template("--set", "flags.source-list=platform-sources");
-    assert.equal(rolesOf(named, "platform-sources").length, 1);
-    const [container] = deploymentIn(named).spec?.template.spec?.containers ?? [];
-    assert.ok(container?.args?.includes("--source-list=platform-sources"));
-    const [role, ...others] = rolesOf(
-      template("--set", "flags.lease-namespace=leases"),
-      "secretcast-sources",
-    );
-    assert.deepEqual(others, []);
-    assert.deepEqual(
-      [role?.metadata?.name, role?.metadata?.namespace],
-      ["secretcast-list", "secretcast"],
-    );
-  },
-);
+  const named = template("--set", "flags.source-list=platform-sources");
+  assert.equal(rolesOf(named, "platform-sources").length, 1);
+  const [container] = deploymentIn(named).spec?.template.spec?.containers ?? [];
+  assert.ok(container?.args?.includes("--source-list=platform-sources"));
+  const [role, ...others] = rolesOf(
+    template("--set", "flags.lease-namespace=leases"),
+    "secretcast-sources",
+  );
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    [role?.metadata?.name, role?.metadata?.namespace],
+    ["secretcast-list", "secretcast"],
+  );
+});
 
 const WITH_GUARDS = set("guardrail", "tenantGuard", "networkPolicy.enabled", "leasePriority");
 const WITH_COMPONENTS = TOGETHER.flatMap(({ setting }) => ["--set", setting]);
@@ -210,7 +202,7 @@ test("pullSecrets is refused below Kubernetes 1.36, with what to do instead", op
   const given = [...IN_ITS_NAMESPACE, ...set("pullSecrets"), "--set", "pullSecretNames={a,b}"];
   const render = (version: string) =>
     helm.try("template", "secretcast", CHART, ...readable(...given), "--kube-version", version);
-  for (const [version, told] of [
+  for (const [version, reported] of [
     ["1.35.9", "v1.35.9"],
     ["v1.35.2-gke.1", "v1.35.2"],
     ["1.30.0", "v1.30.0"],
@@ -218,7 +210,7 @@ test("pullSecrets is refused below Kubernetes 1.36, with what to do instead", op
     const { code, stderr } = render(version);
     assert.equal(code, 1, version);
     for (const words of [
-      `needs Kubernetes 1.36, whose API server has MutatingAdmissionPolicy v1; this one is ${told}`,
+      `needs Kubernetes 1.36, whose API server has MutatingAdmissionPolicy v1; this one is ${reported}`,
       `kubectl patch serviceaccount default -n NAMESPACE -p '{"imagePullSecrets":[{"name":"a"},{"name":"b"}]}'`,
     ])
       assert.ok(stderr.includes(words), stderr);
@@ -458,7 +450,7 @@ test(
 );
 
 test(
-  "the guards of a release under another name spare its controller, hold it to copies, and stop tenants",
+  "the guards of a release under another name spare its controller and stop tenants",
   options,
   async () => {
     const place = ["--namespace", HOME, "--wait=false"];

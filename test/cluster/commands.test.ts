@@ -24,7 +24,7 @@ async function checked(...args: readonly string[]): Promise<ReadonlyMap<string, 
 const isRight = ({ check }: Item): boolean =>
   /^(get|list|watch|create|patch|update|delete) /.test(check);
 
-test("the controller's account has every right that check asks for, and the guardrail is told", async () => {
+test("the controller's account has every right that check asks for, and the guardrail is reported", async () => {
   const found = await checked("--as", ACCOUNT);
   const rights = [...found.values()].filter(isRight);
   assert.ok(rights.length > 15);
@@ -39,7 +39,7 @@ test("the controller's account has every right that check asks for, and the guar
   assert.match(found.get("namespaces")?.says ?? "", /^\d+$/);
 });
 
-test("an account without rights is told each that is missing, with what to apply; exit code 2", async () => {
+test("an account without rights learns each missing one, with exit code 2", async () => {
   const nobody = "system:serviceaccount:default:nobody";
   const found = await checked("--as", nobody);
   const rights = [...found.values()].filter(isRight);
@@ -78,7 +78,7 @@ test("rights in one namespace are found in that one, and missing in another", as
   assert.equal(found.get(`get namespaces/${a} in ${a}`)?.state, "missing");
 });
 
-test("explain says of a real cluster what a run then does, and names what its rights hide", async (t) => {
+test("explain predicts what a run on a real cluster does", async (t) => {
   const scene = await openScene(t);
   const a = await scene.namespace("a");
   await scene.api.createSecret(scene.source, "s", {

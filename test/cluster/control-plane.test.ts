@@ -30,7 +30,7 @@ test("kubectl names the version that was built", () => {
   assert.ok(gitVersion.startsWith(`v${major}.${minor}.`), `${gitVersion} is ${major}.${minor}`);
 });
 
-test("a namespace is emptied and goes when it is deleted, by a controller under its own account", async (t) => {
+test("a deleted namespace is emptied under the controller's own account", async (t) => {
   const cluster = sharedCluster();
   const http = openCluster(cluster);
   t.after(() => http.close());
@@ -49,7 +49,7 @@ test("a namespace is emptied and goes when it is deleted, by a controller under 
   );
 });
 
-test("a stranger's token is refused, and RBAC is on", async (t) => {
+test("an unknown token is refused, and RBAC is on", async (t) => {
   const cluster = sharedCluster();
   const admin = openCluster(cluster);
   const unmanaged = openCluster(cluster, "no-such-token");

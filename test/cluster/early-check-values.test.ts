@@ -18,7 +18,7 @@ before(() => {
 });
 after(() => http.close());
 
-async function told({ resource, namespace, annotations }: Asked): Promise<readonly string[]> {
+async function reported({ resource, namespace, annotations }: Asked): Promise<readonly string[]> {
   const path =
     resource === "namespaces"
       ? "/api/v1/namespaces"
@@ -33,7 +33,7 @@ const RUNS = Number(process.env["SECRETCAST_TEST_VALUES"] ?? "10000");
 
 const SEED = Number(process.env["SECRETCAST_TEST_SEED"] ?? "20261122");
 
-test("ten thousand values: the policy says what the parser says, in its words, or lets them pass", async (t) => {
+test("the policy agrees with the parser about ten thousand values, or lets them pass", async (t) => {
   t.after(await installEarlyCheck(http, { name: CHECK, sourceNamespaces: [SOURCE] }));
   const values = new AnnotationValues(SEED);
   const asked: Asked[] = [];
@@ -47,7 +47,7 @@ test("ten thousand values: the policy says what the parser says, in its words, o
   const next = asked.values();
   const work = async (): Promise<void> => {
     for (const one of next) {
-      const [is, ought] = [await told(one), toldByController(one)];
+      const [is, ought] = [await reported(one), toldByController(one)];
       if (JSON.stringify(is) !== JSON.stringify(ought)) different.push({ one, is, ought });
       if (is.length > 0) spoken++;
       else silent++;
@@ -59,7 +59,7 @@ test("ten thousand values: the policy says what the parser says, in its words, o
   assert.ok(silent > asked.length / 20 && spoken > asked.length / 2, "both are worth comparing");
 });
 
-test("of what an update leaves as it was, and of values that were wrong before, nothing is said", async (t) => {
+test("an update is not blamed for values that were wrong before", async (t) => {
   t.after(await installEarlyCheck(http, { name: CHECK, sourceNamespaces: [SOURCE] }));
   const values = new AnnotationValues(SEED + 1);
   const updates = Array.from({ length: RUNS / 25 }, () => {
@@ -92,7 +92,7 @@ test("of what an update leaves as it was, and of values that were wrong before, 
   assert.ok(spoken > updates.length / 4 && spoken < updates.length, "both are worth comparing");
 });
 
-test("whatever is written, the policy answers: what costs too much would be an error, and none is", async (t) => {
+test("the policy answers every value within its cost limit", async (t) => {
   const name = "early-check-strict";
   const strict = { failurePolicy: "Fail", action: "Deny" } as const;
   t.after(await installEarlyCheck(http, { name, sourceNamespaces: [SOURCE], ...strict }));

@@ -66,14 +66,18 @@ async function faulty(t: TestContext, name: string, texts: Readonly<Record<strin
     });
     await http.send("DELETE", secretPath(name));
   });
-  return { told: spokenBy(CHECK, made), change, patch };
+  return { reported: spokenBy(CHECK, made), change, patch };
 }
 
 const FORM =
   'expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"';
 
 test("only what a request changes is judged: an old fault keeps nobody from anything else", async (t) => {
-  const { told: first, change, patch } = await faulty(t, "old-fault", { to: "Team_A", keys: "a" });
+  const {
+    reported: first,
+    change,
+    patch,
+  } = await faulty(t, "old-fault", { to: "Team_A", keys: "a" });
   assert.deepEqual(first, [`invalid secretcast.io/to: "Team_A": ${FORM}`]);
   assert.deepEqual(await change({ labels: { team: "x" } }), []);
   assert.deepEqual(await change({ annotations: { other: "x" } }), []);
@@ -93,9 +97,9 @@ test("only what a request changes is judged: an old fault keeps nobody from anyt
   assert.equal((await http.send("GET", secretPath("old-fault"))).status, 404);
 });
 
-test("where a word taken off or put beside another makes that one wrong, it is told", async (t) => {
+test("a word that makes another one wrong is reported when either changes", async (t) => {
   const pair = { to: "a", "to-selector": "b", match: "any" };
-  const { told: first, change } = await faulty(t, "pairs", pair);
+  const { reported: first, change } = await faulty(t, "pairs", pair);
   assert.deepEqual(first, []);
   const unpaired =
     'invalid secretcast.io/match: "any": expected to and to-selector, or allow and allow-selector with it, or no match';

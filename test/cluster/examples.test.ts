@@ -73,13 +73,13 @@ test("service-per-deployment keeps a Service while the Deployment asks for it", 
 
 test("notifier tells a webhook of changes to the kinds it was given, and tries again", async (t) => {
   const { http, namespace, path, play } = await stage(t, "notifier");
-  const told: string[] = [];
+  const reported: string[] = [];
   let failures = 2;
   const receive = (notice: unknown): number => {
     const words = ["action", "kind", "name"].map((word) => String(field(notice, word))).join(" ");
     if (field(notice, "namespace") !== namespace) return 204;
     if (words === "created ConfigMap new" && failures-- > 0) return 503;
-    told.push(words);
+    reported.push(words);
     return 204;
   };
   const receiver = createServer((request, response) => {
@@ -101,15 +101,15 @@ test("notifier tells a webhook of changes to the kinds it was given, and tries a
     await http.send("POST", path("v1", "configmaps"), { body: { metadata: { name: "new" } } }),
     201,
   );
-  await eventually("the third attempt arrived", () => told.includes("created ConfigMap new"));
+  await eventually("the third attempt arrived", () => reported.includes("created ConfigMap new"));
   const body = { data: { k: "v" } };
   ok(await http.send("PATCH", path("v1", "configmaps", "old"), { body, ...merge }), 200);
-  await eventually("an update", () => told.includes("updated ConfigMap old"));
+  await eventually("an update", () => reported.includes("updated ConfigMap old"));
   ok(await http.send("DELETE", path("v1", "configmaps", "old")), 200);
-  await eventually("a deletion", () => told.includes("deleted ConfigMap old"));
+  await eventually("a deletion", () => reported.includes("deleted ConfigMap old"));
   ok(await http.send("POST", path("apps/v1", "deployments"), { body: deployment("d") }), 201);
-  await eventually("another kind", () => told.includes("created Deployment d"));
-  assert.ok(!told.includes("created ConfigMap old"), "what was there before is no news");
+  await eventually("another kind", () => reported.includes("created Deployment d"));
+  assert.ok(!reported.includes("created ConfigMap old"), "what was there before is no news");
   assert.ok(lines.some((line) => line.includes("webhook answered 503, again later")));
 });
 

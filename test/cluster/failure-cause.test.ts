@@ -81,7 +81,7 @@ for (const [name, validation] of Object.entries({
   "gives-a-reason": { expression: "false", message: "no", reason: "Forbidden" },
   "cannot-be-judged": { expression: "object.data['none'] == ''" },
 }))
-  test(`a policy that ${name} is told by its name and its binding's`, async () => {
+  test(`a policy that ${name} is reported by its name and its binding's`, async () => {
     const rules = [
       {
         apiGroups: [""],
@@ -107,7 +107,7 @@ for (const [name, validation] of Object.entries({
     await admin.send("DELETE", `${ADMISSION}/validatingadmissionpolicies/${name}`);
   });
 
-test("a full quota is told by its name", async () => {
+test("a full quota is reported by its name", async () => {
   const hard = { secrets: "0" };
   const quotas = `${HERE}/resourcequotas`;
   await make(quotas, { metadata: { name: "full" }, spec: { hard } });
@@ -122,7 +122,7 @@ test("a full quota is told by its name", async () => {
   });
 });
 
-test("a missing right is told by verb and resource, and by a namespace that is not the place's", async () => {
+test("a missing right is reported by verb, resource and another namespace", async () => {
   await eventually("there is an account", async () => {
     const { status } = await admin.send("GET", `${HERE}/serviceaccounts/default`);
     return status === 200;
@@ -142,7 +142,7 @@ test("a missing right is told by verb and resource, and by a namespace that is n
   assert.equal(await cause(whole, poor), `${right} list namespaces`);
 });
 
-test("a limit range is told by its bound, resource and kind", async () => {
+test("a limit range is reported by its bound, resource and kind", async () => {
   const limits = [{ type: "Container", max: { cpu: "1" }, min: { memory: "1Gi" } }];
   await make(`${HERE}/limitranges`, { metadata: { name: "bounds" }, spec: { limits } });
   const pod = (cpu: string, memory: string) => {
@@ -155,7 +155,7 @@ test("a limit range is told by its bound, resource and kind", async () => {
   assert.match(both, /^limitRange: limit range: (?:minimum memory|maximum cpu) of a Container$/);
 });
 
-test("a finalizer that comes too late, an immutable field and a size are told as such", async () => {
+test("a late finalizer, an immutable field and a size have reports of their own", async () => {
   const finalizers = ["example.com/first"];
   await make(SECRETS, { metadata: { name: "final", finalizers } });
   await admin.send("DELETE", `${SECRETS}/final`);
@@ -186,7 +186,7 @@ test("a finalizer that comes too late, an immutable field and a size are told as
   assert.equal(await cause({ body: bytes(4_000_000) }), "tooLarge: the request is too large");
 });
 
-test("a webhook that refuses and one that gives no answer are told by their name", async () => {
+test("a webhook that refuses and one that gives no answer are reported by their name", async () => {
   const webhook = await Webhook.start();
   const configurations = `${ADMISSION}/validatingwebhookconfigurations`;
   const found: string[] = [];
@@ -220,7 +220,7 @@ test("a webhook that refuses and one that gives no answer are told by their name
   ]);
 });
 
-test("who is not known, what takes too long and who is not there have causes of their own", async () => {
+test("an unknown user, a timeout and a missing object have causes of their own", async () => {
   assert.equal(await cause({}, clientOf("nobody")), "credentials: authentication failed");
   assert.equal(await cause({ query: { timeout: "1ns" } }), "deadline: no answer in time");
   assert.equal(await cause({ timeoutMs: 0 }), "deadline: no answer in time");

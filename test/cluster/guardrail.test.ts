@@ -230,15 +230,15 @@ const marked = (name: string): Body => ({
   },
 });
 const CHANGES: Readonly<Record<string, (name: string) => Case>> = {
-  "a stranger's data": () => ({
+  "data of an unmanaged Secret": () => ({
     there: { metadata: {} },
     change: { metadata: {}, data: { key: "eA==" } },
   }),
-  "a stranger's labels": () => ({
+  "labels of an unmanaged Secret": () => ({
     there: { metadata: {} },
     change: { metadata: { labels: { x: "y" } } },
   }),
-  "a stranger into a copy": (name) => ({ there: { metadata: {} }, change: copy(name) }),
+  "an unmanaged Secret into a copy": (name) => ({ there: { metadata: {} }, change: copy(name) }),
   "a copy that lost its mark": (name) => ({
     there: stripped(name, "secretcast.io/source-uid"),
     change: copy(name),
@@ -308,7 +308,7 @@ test("changing binary data in a release is refused", async () => {
   await refused(patch(controller, "binary", change, "configmaps"), words);
 });
 
-test("what the controller is told by it may not write, with all marks of a copy", async (t) => {
+test("the controller may not write what it publishes, with any marks of a copy", async (t) => {
   for (const name of ["secretcast-sources", "secretcast-pull-secrets"]) {
     const words = new RegExp(`secretcast may not write guarded/${name}`);
     const made = create(controller, name, copy(name), "configmaps");

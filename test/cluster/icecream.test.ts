@@ -100,9 +100,9 @@ test("icecream makes its Deployment, keeps it, and tells where its Pods are", as
   const names = await eventually("two Pods", two, SLOWLY_MS);
   for (const [at, name] of names.entries()) await runPod(shop, name, `node-${at}`);
   const expected = { availableReplicas: 2, nodes: ["node-0", "node-1"] };
-  const told = async (): Promise<boolean> =>
+  const reported = async (): Promise<boolean> =>
     isDeepStrictEqual(await read(`${icecreams}/vanilla`, "status"), expected);
-  await eventually("the status says where they are", told, SLOWLY_MS);
+  await eventually("the status says where they are", reported, SLOWLY_MS);
   const table = kubectl("get", "icecreams", "-n", namespace);
   assert.match(table, /^vanilla +2 +2 +\["node-0","node-1"\]/m);
   const synced = ["Normal Synced Icecream synced successfully"];

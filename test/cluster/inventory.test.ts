@@ -148,7 +148,7 @@ async function allowed(
   return verbs.join();
 }
 
-test("readers are exactly those that the API server's authorizer lets read (37)", async (t) => {
+test("readers are exactly those that the API server's authorizer lets read", async (t) => {
   const cluster = await ownCluster();
   t.after(() => cluster.stop());
   const http = openCluster(cluster);
@@ -204,7 +204,7 @@ test("readers are exactly those that the API server's authorizer lets read (37)"
   assert.doesNotMatch(stdout + stderr, /hunter2|aHVudGVyM/);
 });
 
-test("managedFields that were cleared give no age, and never a young value (37)", async (t) => {
+test("managedFields that were cleared give no age, and never a young value", async (t) => {
   const scene = await openScene(t);
   const annotations = { "secretcast.io/to": scene.name("team-*") };
   await scene.api.createSecret(scene.source, "s", { annotations, data: { password: "hunter2" } });

@@ -9,7 +9,7 @@ import { readRecords } from "../campaign/judges/records.ts";
 import { judgeSoak } from "../campaign/judges/verdict.ts";
 import { assetsFolder } from "../support/api-server/cluster.ts";
 
-test("the process on a real API server comes through half a minute of faults to the right state", async (t) => {
+test("the process on a real API server survives half a minute of faults", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-soak-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const print = (line: string): void => t.diagnostic(line);

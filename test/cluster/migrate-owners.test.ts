@@ -106,7 +106,7 @@ async function serve(namespace: string, rule: string, data: object): Promise<voi
 }
 
 test(
-  "the garbage collector never deletes an adopted copy with its rule, and what was not adopted is named before",
+  "the garbage collector never deletes an adopted copy with its rule",
   { timeout: 2 * PATIENCE_MS },
   async () => {
     const apiVersion = `${GROUP}/v1`;

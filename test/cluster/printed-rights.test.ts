@@ -139,7 +139,7 @@ const MODES = {
 } as const;
 
 for (const [name, flags] of Object.entries(MODES))
-  test(`with the printed rights alone a whole sync works, and none of them is unused: ${name} (34)`, async (t) => {
+  test(`a whole sync works with exactly the printed rights: ${name}`, async (t) => {
     const { kubeconfig, granted } = await accountWith(name, flags);
     await liveThroughIt(t, kubeconfig, flags);
     const requests = requestsOf(name);

@@ -206,7 +206,7 @@ test("where the binding selects by a label, the label decides, for many namespac
   await lists(made[1] ?? "", ["registry"]);
 });
 
-test("the names stand with commas or blanks between, each once; what is no name is left out", async () => {
+test("names are separated by commas or blanks, and what is no name is ignored", async () => {
   const a = await namespace("names");
   for (const [text, names] of [
     ["registry,other", ["registry", "other"]],
@@ -230,7 +230,7 @@ test("the names stand with commas or blanks between, each once; what is no name 
   await lists(a, ["registry"]);
 });
 
-test("of more names than a hundred the first hundred count; a text too long to be read adds none", async () => {
+test("the first hundred names count, and a text that is too long adds none", async () => {
   const a = await namespace("many");
   const names = Array.from({ length: 101 }, (_, at) => `registry-${at}`);
   await parameter({ names: names.join() });
@@ -272,7 +272,7 @@ test("a second binding with a parameter of its own adds its names, and none twic
   await lists(b, ["registry"]);
 });
 
-test("where another policy puts a list of its own in place afterwards, the names come back", async (t) => {
+test("the names return after another policy has replaced the list", async (t) => {
   const labels = { "example.com/replaces": "true" };
   const a = await namespace("replaced", labels);
   // Policies act in the order of their names.

@@ -113,7 +113,7 @@ async function publish(t: TestContext, base: string, flags: FlagValues): Promise
   return { source: `${secrets}/s`, copy: `/api/v1/namespaces/${base}-0/secrets/s`, controller };
 }
 
-test("etcd restored from a backup is listed anew within a minute, with a Lease and without one", async (t) => {
+test("a restored etcd is listed anew within a minute, with and without a Lease", async (t) => {
   const mendedAt = (copy: string, k: string): Promise<unknown> =>
     eventually(`${copy} holds ${k}`, () => holds(copy, k), 60_000);
   // Without a Lease none starts beside one that leads.

@@ -68,9 +68,9 @@ async function liveThroughEverything(t: TestContext, isOfMaps: boolean): Promise
     await api.setData(source, "s", { k });
     await scene.holds(a, "s", { k });
     // The same news again is a patch of the Event that told it first.
-    const told = (): boolean =>
+    const reported = (): boolean =>
       requests().some((event) => rightOf(event)?.includes("events.") === true);
-    await eventually("an Event", told);
+    await eventually("an Event", reported);
   }
   await api.annotate(source, "s", { "secretcast.io/to": b });
   await scene.absent(a, "s");

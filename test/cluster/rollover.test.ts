@@ -43,7 +43,7 @@ test("the leader stops, the stand-by writes, and nothing is lost in between", as
   for (const place of [a, b]) await scene.holds(place, "s", { k: "before" });
   const holder = leaseHolder();
 
-  const told = performance.now();
+  const reported = performance.now();
   const stopped = old.stop();
   // Whoever of the two sees it: it is written.
   await api.setData(source, "s", { k: "between" });
@@ -56,7 +56,7 @@ test("the leader stops, the stand-by writes, and nothing is lost in between", as
   await scene.holds(a, "s", { k: "after" });
   const written = performance.now();
   t.diagnostic(
-    `roll-over: first write of the new leader ${Math.round(written - told)} ms after SIGTERM to the old one, ${Math.round(written - gone)} ms after its exit`,
+    `roll-over: first write of the new leader ${Math.round(written - reported)} ms after SIGTERM to the old one, ${Math.round(written - gone)} ms after its exit`,
   );
   assert.notEqual(leaseHolder(), holder);
   assert.equal(await next.stop(), 0);

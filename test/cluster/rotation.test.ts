@@ -52,7 +52,7 @@ after(() => judge.close());
 test("the world is on the server as it was planned: values, times, Pods, bindings", () =>
   assertAsPlanned(judge));
 
-test("the inventory of the world has every source, copy, time and reader, and no other (37)", () =>
+test("the inventory of the world has every source, copy, time and reader, and no other", () =>
   assertWholeInventory(judge));
 
 function words(source: string, ...more: readonly string[]): readonly string[] {
@@ -105,7 +105,7 @@ function same(actual: readonly unknown[], expected: readonly unknown[], what: st
 
 // Each is far from the age of the world, which is some minutes.
 for (const syncPeriod of [2, 24 * 3600])
-  test(`each source has the rows, the Pods and the exit code that are true, with a sync period of ${syncPeriod} s`, async () => {
+  test(`each source has its true rows, Pods and exit code after ${syncPeriod} s`, async () => {
     const { world, pods } = judge;
     for (const source of world.sources.map(refOf)) {
       const { code, stdout, stderr } = await run(
@@ -217,7 +217,7 @@ test("one more Pod that holds the old value of the safe source is never overlook
   }
 });
 
-test("a namespace whose Pods may not be listed makes it 1, and is named with the line to ask for", async () => {
+test("a namespace with unlistable Pods gives exit code 1 and the command to run", async () => {
   const { http, world } = judge;
   const safe = "w-security/wildcard-tls";
   const grant = async (name: string, rules: readonly object[], namespaces?: readonly string[]) => {

@@ -168,13 +168,13 @@ async function createToken(name: string, dryRun: boolean): Promise<number> {
   return (await thief.send("POST", path, { body: tokenSecret(name) })).status;
 }
 
-test("without the guardrail a stolen token reads and changes no foreign Secret, but can create a token Secret (34)", async (t) => {
+test("a stolen token without the guardrail can create a token Secret and no more", async (t) => {
   await tryEverything(t);
   // What remains possible: a token of an account, under the name that the thief may read.
   assert.equal(await createToken(LISTED, true), 201);
 });
 
-test("with the guardrail a stolen token reads and changes no foreign Secret, and creates no token Secret (34)", async (t) => {
+test("a stolen token behind the guardrail reads and changes no foreign Secret", async (t) => {
   kubectl("apply", "-k", GUARDRAIL);
   await eventually(
     "the guardrail is in force",
@@ -184,7 +184,7 @@ test("with the guardrail a stolen token reads and changes no foreign Secret, and
   for (const name of [LISTED, "other"]) assert.equal(await createToken(name, false), 403);
 });
 
-test("kubectl auth can-i answers as docs/hardening.md prints it (34)", () => {
+test("kubectl auth can-i answers as docs/hardening.md prints it", () => {
   const page = readFileSync(new URL("../../docs/hardening.md", import.meta.url), "utf8");
   const lines = Array.from(
     page.matchAll(/^\$ kubectl (auth can-i .*)\n(yes|no)$/gm),

@@ -197,7 +197,7 @@ test("who may delete the policy may delete a copy, by whatever group or role", a
   await scene.holds(a, "s", { k: "1" });
 });
 
-test("marks that the controller did not write bind nobody: their owner edits and deletes the Secret", async (t) => {
+test("marks of another writer bind nobody: the owner edits and deletes the Secret", async (t) => {
   const { scene, a } = await guarded(t);
   const labels = { "app.kubernetes.io/managed-by": "secretcast" };
   const marks = (name: string) => ({

@@ -117,7 +117,7 @@ for (const [what, place] of [
   });
 
 test(
-  "a release with every value on goes by the documented line and leaves its namespace alone",
+  "a release with every value on follows the documented line and spares its namespace",
   { skip: helmMissing() ?? false },
   async () => {
     shell(ROOT, "kubectl create namespace secretcast");

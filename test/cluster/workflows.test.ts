@@ -20,7 +20,7 @@ test("actionlint has nothing to say against the workflows", { skip }, () => {
   }
 });
 
-test("it would say so: a workflow with a word that does not exist is told", { skip }, () => {
+test("it would say so: a workflow with a word that does not exist is reported", { skip }, () => {
   const wrong = "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    step: []\n";
   const { status, stdout } = lint(["-"], wrong);
   assert.equal(status, 1);

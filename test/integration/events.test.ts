@@ -14,7 +14,7 @@ import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
 const DATA = { password: "one" };
 
-test("kubectl shows a source's owner what was copied, what is in the way and what was refused", async (t) => {
+test("kubectl shows a source's owner what was copied, blocked and refused", async (t) => {
   const missing = kubectlMissing();
   if (missing) return t.skip(missing);
   const scene = await openScene(t);
@@ -43,7 +43,7 @@ test("kubectl shows a source's owner what was copied, what is in the way and wha
     await eventually(`kubectl shows ${line.source}`, async () => line.test(await shown(name)));
 });
 
-test("a mended typo is told as recovered, and what asks outside the source namespaces as ignored", async (t) => {
+test("a corrected typo is reported as recovered, and an outside request as ignored", async (t) => {
   const scene = await openScene(t);
   const team = await scene.namespace("team-a");
   const to = { "secretcast.io/to": scene.name("team-*") };
@@ -53,7 +53,7 @@ test("a mended typo is told as recovered, and what asks outside the source names
   await scene.api.createSecret(scene.source, "registry", { annotations: mistyped, data: DATA });
   await scene.unmanaged(team, "mine", { annotations: to, data: DATA });
   scene.start();
-  const told = (
+  const reported = (
     namespace: string,
     name: string,
     reason: string,
@@ -63,59 +63,56 @@ test("a mended typo is told as recovered, and what asks outside the source names
       const found = await eventNotes(scene, namespace, name, reason, kind);
       return found.length > 0;
     });
-  await told(scene.source, "registry", "Refused");
-  await told(team, "mine", "Ignored");
+  await reported(scene.source, "registry", "Refused");
+  await reported(team, "mine", "Ignored");
   // Of a namespace they lie in `default`.
-  await told("default", odd, "Ignored", "Namespace");
+  await reported("default", odd, "Ignored", "Namespace");
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/to-selecter": null });
-  await told(scene.source, "registry", "Recovered");
+  await reported(scene.source, "registry", "Recovered");
   await scene.holds(team, "registry", DATA);
 });
 
-secretsOnly(
-  "the owner of a forged pulling Secret learns nothing of the source list or of other Secrets",
-  async (t) => {
-    const listing = await openListing(t);
-    const { scene } = listing;
-    const vault = await scene.namespace("vault");
-    const tenant = await scene.namespace("tenant");
-    await scene.api.createSecret(vault, "payroll", { data: DATA });
-    await scene.api.createSecret(vault, "twin-of-payroll", { data: DATA });
-    await scene.api.createSecret(vault, "token", {
-      annotations: { "secretcast.io/from": `${vault}/payroll`, "secretcast.io/keys": "pin=" },
+secretsOnly("the owner of a forged pulling Secret learns nothing of other Secrets", async (t) => {
+  const listing = await openListing(t);
+  const { scene } = listing;
+  const vault = await scene.namespace("vault");
+  const tenant = await scene.namespace("tenant");
+  await scene.api.createSecret(vault, "payroll", { data: DATA });
+  await scene.api.createSecret(vault, "twin-of-payroll", { data: DATA });
+  await scene.api.createSecret(vault, "token", {
+    annotations: { "secretcast.io/from": `${vault}/payroll`, "secretcast.io/keys": "pin=" },
+  });
+  await listing.write({
+    payroll: `secret: ${vault}/payroll\nto: "acquisition-of-ACME"`,
+    twin: `secret: ${vault}/twin-of-payroll\nto: shop`,
+    twin2: `secret: ${vault}/twin-of-payroll\nto: shop`,
+  });
+  const forged = { payroll: "payroll", "twin-of-payroll": "twin", token: "other" };
+  for (const [name, entry] of Object.entries(forged))
+    await scene.api.createSecret(tenant, `of-${name}`, {
+      annotations: {
+        "secretcast.io/from": `${vault}/${name}`,
+        "secretcast.io/placed-at": `${tenant}/of-${name}`,
+        "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
+        "secretcast.io/source-version": "1",
+        "secretcast.io/entry": entry,
+      },
+      data: { mine: "x" },
     });
-    await listing.write({
-      payroll: `secret: ${vault}/payroll\nto: "acquisition-of-ACME"`,
-      twin: `secret: ${vault}/twin-of-payroll\nto: shop`,
-      twin2: `secret: ${vault}/twin-of-payroll\nto: shop`,
+  const running = scene.start();
+  for (const name of Object.keys(forged)) {
+    const notes = await eventually(`the owner of of-${name} is told`, async () => {
+      const found = await eventNotes(scene, tenant, `of-${name}`, "Refused");
+      return found.length > 0 && found;
     });
-    const forged = { payroll: "payroll", "twin-of-payroll": "twin", token: "other" };
-    for (const [name, entry] of Object.entries(forged))
-      await scene.api.createSecret(tenant, `of-${name}`, {
-        annotations: {
-          "secretcast.io/from": `${vault}/${name}`,
-          "secretcast.io/placed-at": `${tenant}/of-${name}`,
-          "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
-          "secretcast.io/source-version": "1",
-          "secretcast.io/entry": entry,
-        },
-        data: { mine: "x" },
-      });
-    const running = scene.start();
-    for (const name of Object.keys(forged)) {
-      const notes = await eventually(`the owner of of-${name} is told`, async () => {
-        const found = await eventNotes(scene, tenant, `of-${name}`, "Refused");
-        return found.length > 0 && found;
-      });
-      assert.deepEqual(notes, [
-        `there is no source ${vault}/${name}, or it does not allow this namespace`,
-      ]);
-      for (const reason of ["Conflict", "Failed", "Ignored"])
-        assert.deepEqual(await eventNotes(scene, tenant, `of-${name}`, reason), []);
-    }
-    const row = rowAt(running.settled(), `${tenant}/of-payroll`);
-    assert.match(whyOf(row), /^invalid entry payroll: /, "the administrator reads the reason");
-    const [note = ""] = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
-    assert.match(note, /acquisition-of-ACME/);
-  },
-);
+    assert.deepEqual(notes, [
+      `there is no source ${vault}/${name}, or it does not allow this namespace`,
+    ]);
+    for (const reason of ["Conflict", "Failed", "Ignored"])
+      assert.deepEqual(await eventNotes(scene, tenant, `of-${name}`, reason), []);
+  }
+  const row = rowAt(running.settled(), `${tenant}/of-payroll`);
+  assert.match(whyOf(row), /^invalid entry payroll: /, "the administrator reads the reason");
+  const [note = ""] = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
+  assert.match(note, /acquisition-of-ACME/);
+});

@@ -46,7 +46,7 @@ async function copied(t: TestContext): Promise<{ scene: Scene; team: string }> {
   return { scene, team };
 }
 
-test("a copy that appeared is explained by its marks, the Event of its source and the last change of to (37)", async (t) => {
+test("a copy that appeared is explained by its marks, Event and last change of to", async (t) => {
   const { scene, team } = await copied(t);
   const said = await explain(scene, "s", "-n", team, "--since", "1h");
   assert.equal(said.code, 0, said.stderr);
@@ -76,7 +76,7 @@ test("a copy that appeared is explained by its marks, the Event of its source an
   assert.doesNotMatch(said.stdout + JSON.stringify(json), /hunter2|aHVudGVyMg/);
 });
 
-test("what is older than --since is left out, and that nothing is recorded is said (37)", async (t) => {
+test("what is older than --since is left out, and that nothing is recorded is said", async (t) => {
   const { scene, team } = await copied(t);
   await eventually("a second has passed", async () => {
     const { stdout } = await explain(scene, "s", "-n", team, "--since", "10ms");
@@ -86,7 +86,7 @@ test("what is older than --since is left out, and that nothing is recorded is sa
   assert.doesNotMatch(plain.stdout, /recorded|Its marks/i);
 });
 
-test("a source that was deleted is explained by its Events while they are there (37)", async (t) => {
+test("a source that was deleted is explained by its Events while they are there", async (t) => {
   const { scene, team } = await copied(t);
   await scene.api.deleteSecret(team, "s");
   await scene.api.deleteSecret(scene.source, "s");

@@ -81,7 +81,7 @@ async function nextSecond(scene: Scene, name: string, since: string): Promise<vo
   });
 }
 
-test("a label edited by another program does not make the value younger, new data do (37)", async (t) => {
+test("a label edited by another program does not make the value younger, new data do", async (t) => {
   const scene = await source(t, { password: "hunter2" });
   const first = await itemOf(scene, "s");
   assert.equal(first.value.known, "exact");
@@ -97,7 +97,7 @@ test("a label edited by another program does not make the value younger, new dat
   assert.ok(Date.parse(rotated.notAfter ?? "") > Date.parse(first.value.notAfter ?? "") + 1000);
 });
 
-test("a label edited by the program that set the value gives a range, and the limit counts its old end (37)", async (t) => {
+test("a label of the manager that set the value gives a range of times", async (t) => {
   const scene = await source(t, { password: "hunter2" });
   const first = await itemOf(scene, "s");
   await nextSecond(scene, "s", first.value.notAfter ?? "");
@@ -114,7 +114,7 @@ test("a label edited by the program that set the value gives a range, and the li
   assert.match(stderr, /^value (that may be )?older than the limit/m);
 });
 
-test("an apply of stringData counts as a change of the value (37)", async (t) => {
+test("an apply of stringData counts as a change of the value", async (t) => {
   const scene = await source(t, { password: "hunter2" });
   const first = await itemOf(scene, "s");
   await nextSecond(scene, "s", first.value.notAfter ?? "");
@@ -127,7 +127,7 @@ test("an apply of stringData counts as a change of the value (37)", async (t) =>
   );
 });
 
-test("copies have the time at which their data were last written, and no value is ever printed (37)", async (t) => {
+test("copies have the time of their last data, and no value is printed", async (t) => {
   const scene = await source(t, { password: "hunter2", token: "correct-horse" });
   const [a, b] = [await scene.namespace("team-a"), await scene.namespace("team-b")];
   const running = scene.start();

@@ -26,10 +26,10 @@ function to(scene: Scene): Readonly<Record<string, string>> {
   return { "secretcast.io/to": scene.name("team-*") };
 }
 
-test("a Secret and a ConfigMap of one name are two sources, and their copies two places", async (t) => {
+test("a Secret and a ConfigMap of one name are two sources with two places", async (t) => {
   const { scene, maps, secrets } = await openBoth(t);
   const [a, taken] = [await scene.namespace("team-a"), await scene.namespace("team-taken")];
-  // A stranger's ConfigMap is in nobody's way but a ConfigMap's.
+  // An unmanaged ConfigMap is in nobody's way but a ConfigMap's.
   await scene.unmanaged(taken, "app", { data: { mine: "x" } });
   await secrets.createSecret(scene.source, "app", { annotations: to(scene), data: ONE });
   await maps.createSecret(scene.source, "app", { annotations: to(scene), data: TWO });

@@ -34,7 +34,7 @@ test("only listed namespaces have copies; each keeps up with its source and its 
   assert.equal((await api.secrets(source)).length, 1, "a source namespace that is not listed");
 });
 
-test("a listed namespace that is not there keeps nobody waiting and is served when it comes", async (t) => {
+test("a listed namespace that is missing delays nobody and is served later", async (t) => {
   const scene = await openScene(t);
   const { api, source } = scene;
   const a = await scene.namespace("a");
@@ -86,7 +86,7 @@ test("a namespace taken off the list, of copies or of their source, freezes the 
   );
 });
 
-test("a namespace that answers 403 freezes with the copies of its sources, and nobody waits for it", async (t) => {
+test("a namespace with 403 freezes with the copies of its sources", async (t) => {
   const scene = await openFastScene(t);
   const { api } = scene;
   const [one, two] = [await scene.namespace("src-1"), await scene.namespace("src-2")];
@@ -122,16 +122,16 @@ test("a namespace that answers 403 freezes with the copies of its sources, and n
     [`frozen ${a}/second`],
   );
   assert.deepEqual([await api.secret(a, "second"), await api.secret(b, "first")], frozen);
-  const told = partial.log.filter((line) => line.includes("cannot be read (403)"));
+  const reported = partial.log.filter((line) => line.includes("cannot be read (403)"));
   const kind = `"kind":"${api.kind}"`;
-  assert.equal(told.filter((line) => line.includes(kind)).length, 2, "one line each");
+  assert.equal(reported.filter((line) => line.includes(kind)).length, 2, "one line each");
 
   closed.clear();
   await scene.holds(b, "first", { k: "2" });
   for (const place of [a, b]) await scene.absent(place, "second");
 });
 
-test("Namespaces that may be read, but not listed, are served, those created later too (34)", async (t) => {
+test("Namespaces that may be read, but not listed, are served, those created later too", async (t) => {
   const scene = await openFastScene(t);
   const { api, source } = scene;
   const a = await scene.namespace("a");

@@ -25,7 +25,7 @@ test("without --write nothing is written; with it somebody has to agree", async 
   assert.deepEqual(await stage.versions(), before);
 });
 
-test("the move is made, verified and told; run again it finds nothing to do", async (t) => {
+test("the move is made, verified and reported; run again it finds nothing to do", async (t) => {
   const { migrate } = await openMigrateStage(t, "tgik");
   const { code, stderr } = await migrate("--write", "--yes");
   assert.equal(code, 0, stderr);
@@ -39,7 +39,7 @@ test("the move is made, verified and told; run again it finds nothing to do", as
   assert.equal(again.code, 0);
 });
 
-test("while a Pod runs the old tool, or Pods may not be listed, nothing is written unless told", async (t) => {
+test("a move writes nothing while a Pod may run the old tool", async (t) => {
   const { stage, proxy, migrate } = await openMigrateStage(t, "kubed");
   const before = await stage.versions();
   const metadata = { name: "kubed-1", namespace: "kube-system", uid: "u", resourceVersion: "1" };
@@ -61,11 +61,11 @@ test("while a Pod runs the old tool, or Pods may not be listed, nothing is writt
     /Pods or CronJobs may not be listed: make sure that it does not, and set --although-running/,
   );
   assert.deepEqual(await stage.versions(), before);
-  const told = await migrate("--write", "--yes", "--although-running", GAIN);
-  assert.match(told.stderr, /20 copies adopted/);
+  const reported = await migrate("--write", "--yes", "--although-running", GAIN);
+  assert.match(reported.stderr, /20 copies adopted/);
 });
 
-test("namespaces that may not be read are named, the rest moves, and the exit code says incomplete", async (t) => {
+test("unreadable namespaces are named, and the move of the rest is incomplete", async (t) => {
   const { proxy, migrate } = await openMigrateStage(t, "kubed");
   proxy.rule = ({ path, kind }) =>
     kind === "list" &&
@@ -81,7 +81,7 @@ test("namespaces that may not be read are named, the rest moves, and the exit co
   assert.match(cleanup.stderr, /not complete:\n {2}Secrets in api-prod: may not be listed\n/);
 });
 
-test("the clean-up takes off what the old tool left on what is ours by then, and nothing else", async (t) => {
+test("the clean-up removes the old tool's marks from our objects only", async (t) => {
   const { stage, migrate } = await openMigrateStage(t, "kubed");
   const { api } = stage.scene;
   const early = await migrate("--cleanup", "--write", "--yes");
@@ -186,7 +186,7 @@ test("a controller that would copy into every namespace is told its flags first"
   assert.deepEqual(await stage.versions(), before);
 });
 
-test("what --adopt-drifted names and is no copy is told, and the exit code with it", async (t) => {
+test("what --adopt-drifted names and is no copy is reported, and the exit code with it", async (t) => {
   const { migrate } = await openMigrateStage(t, "kubed");
   const { code, stderr } = await migrate("--adopt-drifted", "web-prod/orphaned,no/where");
   assert.equal(code, 2);
@@ -197,7 +197,7 @@ test("what --adopt-drifted names and is no copy is told, and the exit code with 
   assert.match(stderr, /--adopt-drifted no\/where: no copy/);
 });
 
-test("a source list that Helm makes is not written: its entries are for the chart's values", async (t) => {
+test("a source list of Helm is not written, and its entries are printed as values", async (t) => {
   const { stage, proxy, migrate } = await openMigrateStage(t, "kubed");
   const before = await stage.versions();
   const labels = { "app.kubernetes.io/managed-by": "Helm" };
@@ -231,7 +231,7 @@ test("a source list that Helm makes is not written: its entries are for the char
   assert.deepEqual(await stage.versions(), before);
 });
 
-test("a copy with other data is adopted when it is named, and a run then gives it its source's", async (t) => {
+test("a copy with other data is adopted by name and gets its source's data", async (t) => {
   const { stage, migrate } = await openMigrateStage(t, "kubed");
   const { scene } = stage;
   const drifted = ["--adopt-drifted", "api-prod/rotating"];
@@ -243,7 +243,7 @@ test("a copy with other data is adopted when it is named, and a run then gives i
   await scene.holds("api-prod", "rotating", source?.data ?? {});
 });
 
-test("while External Secrets runs, nothing is written until its rules are harmless; then it may go on running", async (t) => {
+test("nothing is written beside External Secrets until its rules are harmless", async (t) => {
   const { stage, proxy, migrate } = await openMigrateStage(t, "external-secrets");
   const before = await stage.versions();
   const others = proxy.rule;

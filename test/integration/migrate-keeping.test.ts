@@ -83,7 +83,7 @@ test("nothing is written while the controller does not read the names that move"
   assert.equal(made.code, 0, made.stderr);
 });
 
-test("copies of a name that the controller does not read are named, with the value to add", async (t) => {
+test("copies of a name that is not read are named with the value to add", async (t) => {
   const opened = await openMigrateStage(t, "tgik");
   const flags = ["--source-namespaces=secretsync", "--namespace-policy=opt-in"];
   serve(opened, [controller(...flags)]);

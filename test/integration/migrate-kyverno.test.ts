@@ -21,7 +21,7 @@ const INCLUDING = "--include-system-namespaces";
 const GAIN = "--gain=platform/only-new,platform/pair-two,platform/registry-pull,platform/gp-token";
 const EVERY = [INCLUDING, GAIN, "--write", "--yes"] as const;
 
-test("while Kyverno runs, a rule that synchronizes stops the move, and the printed commands make it possible until the clean-up", async (t) => {
+test("a synchronizing rule of Kyverno stops the move until the printed commands ran", async (t) => {
   const opened = await openMigrateStage(t, "kyverno");
   const { stage, migrate } = opened;
   running(opened);
@@ -73,7 +73,7 @@ test("while Kyverno runs, a rule that synchronizes stops the move, and the print
   );
 });
 
-test("a rule that synchronizes again stops a move that was possible, and a pending request does too", async (t) => {
+test("a rule that synchronizes again, or a pending request, stops a possible move", async (t) => {
   const opened = await openMigrateStage(t, "kyverno");
   const { stage, migrate } = opened;
   running(opened);
@@ -104,7 +104,7 @@ test("a rule that synchronizes again stops a move that was possible, and a pendi
   assert.deepEqual(await stage.versions(), before);
 });
 
-test("with Kyverno scaled to zero, the clean-up still asks for the deletion of the rules that moved", async (t) => {
+test("the clean-up asks for the deletion of moved rules with Kyverno scaled to zero", async (t) => {
   const { stage, migrate } = await openMigrateStage(t, "kyverno");
   const nothing = await migrate("--cleanup", INCLUDING);
   assert.doesNotMatch(nothing.stdout, /kubectl/, "nothing is ours yet, so no rule may be deleted");
@@ -118,7 +118,7 @@ test("with Kyverno scaled to zero, the clean-up still asks for the deletion of t
   assert.equal((await migrate("--cleanup", ...EVERY)).code, 0);
 });
 
-test("webhooks that Kyverno left behind are named, with the version that decides what a deletion does", async (t) => {
+test("webhooks that Kyverno left are named with their effect by its version", async (t) => {
   const { proxy, migrate } = await openMigrateStage(t, "kyverno");
   const others = proxy.rule;
   const metadata = { uid: "u", resourceVersion: "1" };
@@ -155,7 +155,7 @@ function installed({ proxy }: MigrateStage, ...args: readonly string[]): void {
     request.path.endsWith("/deployments") ? { kind: "answer", status: 200, body } : others(request);
 }
 
-test("a controller that reads no ConfigMaps is told to do so first, and then ConfigMaps move", async (t) => {
+test("a controller without ConfigMaps gets the command to read them before the move", async (t) => {
   const opened = await openMigrateStage(t, "kyverno");
   const { stage, migrate } = opened;
   const before = await stage.versions();

@@ -76,7 +76,7 @@ for (const {
   reverts,
 } of MEDDLERS) {
   for (const moment of ["before", "after"] as const) {
-    test(`what ${world} writes ${moment} our write stays its own, and a later run adopts the copy`, async (t) => {
+    test(`a later run adopts a copy that ${world} writes ${moment} our write`, async (t) => {
       const scene = await openScene(t);
       const stage = new WorldScene(scene, world);
       await stage.load(t);

@@ -1,5 +1,5 @@
 // What other tools really left behind, moved over: correct copies get no write but their marks, none is
-// lost, no stranger is touched, and a changed source reaches every namespace that it reached before.
+// lost, no unmanaged object is touched, and a changed source reaches every namespace that it reached before.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../src/text/names.ts";

@@ -26,7 +26,7 @@ async function itemsOf(scene: Scene): Promise<readonly Item[]> {
   return list.items.filter(({ namespace }) => namespace.startsWith(scene.prefix));
 }
 
-const told = ({ verdict, namespace, name }: Item): string => `${verdict} ${namespace}/${name}`;
+const reported = ({ verdict, namespace, name }: Item): string => `${verdict} ${namespace}/${name}`;
 
 test("what plan says a run then does, write by write, and then nothing is left", async (t) => {
   const scene = await openScene(t);
@@ -69,7 +69,7 @@ test("what plan says a run then does, write by write, and then nothing is left",
   const before = await scene.versions();
   const items = await itemsOf(scene);
   assert.deepEqual(await scene.versions(), before, "a plan writes nothing");
-  assert.deepEqual(items.map(told), [
+  assert.deepEqual(items.map(reported), [
     `update ${a}/ends`,
     `create ${a}/fresh`,
     `update ${a}/kept`,
@@ -94,9 +94,9 @@ test("what plan says a run then does, write by write, and then nothing is left",
     const verb = action.kind === "fill" ? "update" : action.kind;
     return [`${verb} ${action.place.namespace}/${action.place.name}`];
   });
-  const promised = items.filter(({ verdict }) => verdict !== "conflict").map(told);
+  const promised = items.filter(({ verdict }) => verdict !== "conflict").map(reported);
   assert.deepEqual(written.toSorted(), promised.toSorted());
-  assert.deepEqual((await itemsOf(scene)).map(told), [`conflict ${b}/fresh`]);
+  assert.deepEqual((await itemsOf(scene)).map(reported), [`conflict ${b}/fresh`]);
 });
 
 test("-n narrows to one namespace, and the exit code with it", async (t) => {

@@ -48,6 +48,6 @@ test("a dry run says what it would write and writes nothing", async (t) => {
   await running.stop();
   assert.deepEqual(await scene.versions(), before);
   scene.isFinished = true;
-  const told = running.log.filter((line) => line.includes("would write"));
-  assert.equal(told.length, 3);
+  const reported = running.log.filter((line) => line.includes("would write"));
+  assert.equal(reported.length, 3);
 });

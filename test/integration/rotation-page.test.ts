@@ -11,7 +11,7 @@ import { openScene } from "../support/scenes/scene.ts";
 
 const PAGE = readFileSync(new URL("../../docs/rotation.md", import.meta.url), "utf8");
 
-test("the commands of the page answer 2 while a copy is old, and 0 when all are current", async (t) => {
+test("the page's commands exit with 2 for an old copy, and with 0 for none", async (t) => {
   const scene = await openScene(t);
   const team = await scene.namespace("team");
   const data = { token: "made-up" };

@@ -1,5 +1,5 @@
 // What the cache promises while lists fail and while it lags behind our own writes: nothing is done on
-// the strength of half an answer, and no stranger is overwritten. scenarios-many.test.ts has long lists.
+// the strength of half an answer, and no unmanaged object is overwritten. scenarios-many.test.ts has long lists.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { all, copied, crews, ONE, source, TWO } from "../support/scenes/crews.ts";
@@ -50,7 +50,7 @@ test("S04 a new list that breaks off leaves what the cache had", async (t) => {
     return { kind: "cut", afterBytes: BETWEEN };
   };
   await eventually("lists have broken off", () => cuts >= 2);
-  // A pass on what the cache shows now, which must still be everything.
+  // A sync on what the cache shows now, which must still be everything.
   await scene.namespace("crew-late");
   await scene.holds(scene.name("crew-late"), "registry", ONE);
   for (const namespace of namespaces)

@@ -14,7 +14,7 @@ async function rotate(scene: Scene, source: NewSecret): Promise<void> {
 }
 
 secretsAlone(
-  "S28 a source made again with another type has its copies replaced, and no stranger",
+  "S28 a source made again with another type has its copies replaced, and no unmanaged object",
   "ConfigMaps have no types",
   async (t) => {
     const scene = await openFastScene(t);
@@ -63,7 +63,7 @@ test("S29 a copy that somebody made immutable is replaced and follows its source
   assert.equal((await copyIn(scene, namespace)).immutable, undefined);
 });
 
-test("S34 a source without data has copies without data; a list of keys that is empty or leaves none refuses", async (t) => {
+test("S34 a source without data has copies without data, and an empty `keys` refuses", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await stage(scene, {});
   const keys = (text: string): NewSecret => ({
@@ -92,7 +92,7 @@ test("S34 a source without data has copies without data; a list of keys that is 
   );
 });
 
-test("S34 a source at the limits of data and annotations is copied: what does not fit beside our marks is left out", async (t) => {
+test("S34 a source at the limits is copied without what does not fit", async (t) => {
   const scene = await openFastScene(t);
   const annotations = { "secretcast.io/copy-annotations": "*", small: "s", big: "" };
   const to = { "secretcast.io/to": scene.name("team-*") };

@@ -41,7 +41,7 @@ async function metadataOf(scene: Scene, namespace: string): Promise<Metadata> {
   return { labels: { ...labels }, annotations: { ...annotations } };
 }
 
-test("S23 a copy whose data were edited, added to or taken from is restored though its source is unchanged", async (t) => {
+test("S23 a copy with edited data is restored though its source is unchanged", async (t) => {
   const scene = await openScene(t);
   const [edited, added, taken] = await teams(scene);
   scene.start();
@@ -56,7 +56,7 @@ test("S23 a copy whose data were edited, added to or taken from is restored thou
   assert.equal(plan.states.current, 3);
 });
 
-test("S24 a deleted copy is made again promptly, and its deletion waits for no finalizer of ours", async (t) => {
+test("S24 a deleted copy is made again promptly without a finalizer of ours", async (t) => {
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   scene.start();
@@ -72,7 +72,7 @@ test("S24 a deleted copy is made again promptly, and its deletion waits for no f
   await allHold(scene, namespaces);
 });
 
-test("S24 a deleted copy that another's finalizer holds is left until it goes, and then made again", async (t) => {
+test("S24 a deleted copy with another's finalizer is made again after its end", async (t) => {
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   scene.start();
@@ -149,7 +149,7 @@ test("S26 drift that happened while the controller was down is repaired when it 
   });
 });
 
-test("S27 a quiet cluster sees no write over resyncs and restarts, nor when a source's other metadata change", async (t) => {
+test("S27 resyncs, restarts and other metadata of a source cause no write", async (t) => {
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   const first = scene.start();

@@ -16,7 +16,7 @@ async function publish(scene: Scene): Promise<void> {
   await scene.api.createSecret(scene.source, "registry", { annotations, data: ONE });
 }
 
-test("S10 a tenant's annotation that cannot be understood refuses its source, is reported to it, and no one else notices", async (t) => {
+test("S10 a tenant's faulty annotation refuses its source and affects no one else", async (t) => {
   const scene = await openScene(t);
   const [place, tenant] = [await scene.namespace("team-a"), await scene.namespace("tenant")];
   const to = scene.name("team-*");
@@ -73,7 +73,7 @@ test("S10 a source that becomes invalid leaves its copies as they are, and other
   assert.equal(await scene.api.secret(late, "spoilt"), undefined);
 });
 
-test("S11 a namespace with a full quota and one whose admission says no are tried with back-off, and the others have theirs", async (t) => {
+test("S11 a namespace with a full quota backs off, and the others have their copies", async (t) => {
   const scene = await openScene(t);
   const [full, checked] = [
     await scene.namespace("team-full"),

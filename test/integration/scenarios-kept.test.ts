@@ -74,7 +74,7 @@ async function accept(scene: Scene, teams: readonly string[]): Promise<void> {
   for (const team of teams) await scene.api.patchNamespace(team, { annotations });
 }
 
-test("a namespace without accept keeps a copy that cannot be updated, until it accepts its source", async (t) => {
+test("a namespace without accept keeps a copy that cannot be updated", async (t) => {
   const scene = await openScene(t);
   const teams = await recreated(scene);
   optIn(scene);

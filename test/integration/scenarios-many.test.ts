@@ -15,7 +15,7 @@ import { openScene, type Scene } from "../support/scenes/scene.ts";
 const IN_PAGES = skippedInMode("a list of one name is one page");
 const LARGE = 300;
 
-test("S03 the first list of many and large Secrets fits into a heap smaller than they are", async (t) => {
+test("S03 the first list of many large Secrets fits into a smaller heap", async (t) => {
   const scene = await openScene(t);
   const namespaces = await crews(scene);
   const large = { blob: "x".repeat(200_000) };

@@ -79,7 +79,7 @@ test("S21 forged marks gain a tenant nothing outside its own namespace, and no o
   assert.deepEqual(given, [], "nothing was written into its namespace meanwhile");
 });
 
-test("S21 where every namespace may publish, a tenant takes no place that another has, and none that did not accept it", async (t) => {
+test("S21 a tenant takes no place of others where every namespace may publish", async (t) => {
   const scene = await openScene(t);
   const tenant = await scene.namespace("tenant");
   const accept = { annotations: { "secretcast.io/accept": `${scene.source}/*` } };

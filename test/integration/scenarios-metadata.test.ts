@@ -14,7 +14,7 @@ const MARKS = ["source", "source-uid", "placed-at", "source-version"].map(
 );
 const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
 
-test("S30 a source with a name of 253 characters is copied, and no label value comes from it", async (t) => {
+test("S30 a source with a name of 253 characters is copied without a label of it", async (t) => {
   const scene = await openFastScene(t);
   const name = LONGEST_NAME;
   assert.equal(name.length, 253);
@@ -58,7 +58,7 @@ const ACTING_ANNOTATIONS = {
   "replicator.v1.mittwald.de/replicate-to": "*",
 };
 
-test("S31 labels and annotations that other controllers obey are never on a copy, asked for or not", async (t) => {
+test("S31 a copy never has labels and annotations that other controllers obey", async (t) => {
   const scene = await openFastScene(t);
   const plain = { team: "pay", "app.kubernetes.io/name": "db" };
   const contact = { "example.com/contact": "ada" };
@@ -86,7 +86,7 @@ test("S31 labels and annotations that other controllers obey are never on a copy
   await scene.api.patchSecret(scene.source, "registry", { metadata: { finalizers: null } });
 });
 
-test("S32 owner references stay where they are: a source's off its copies, a copy's own on it", async (t) => {
+test("S32 owner references stay on their own objects, and copies inherit none", async (t) => {
   const scene = await openFastScene(t);
   const parent = await scene.api.createSecret(scene.source, "parent");
   const namespace = await stage(scene, { ownerReferences: [ownedBy(scene, parent)], data: LOGIN });
@@ -132,10 +132,10 @@ test("S33 Secrets that other controllers make and fill are refused as sources, w
   scene.start();
   await scene.holds(namespace, "registry", LOGIN);
   const { sources } = await scene.finish();
-  const told = sources.filter(({ state }) => state === "refused");
+  const reported = sources.filter(({ state }) => state === "refused");
   // A Secret of Helm's type is left out by the watch: it is nobody's source and no one's cost.
   assert.deepEqual(
-    told
+    reported
       .flatMap(({ problems }) => problems)
       .map(({ annotation, part }) => `${annotation} ${part}`)
       .toSorted(),
@@ -158,7 +158,7 @@ test("S33 Secrets that other controllers make and fill are refused as sources, w
 // Names that JavaScript objects have by themselves. The API takes them as keys, the last one only of data.
 const INHERITED = ["valueOf", "toString", "constructor", "hasOwnProperty"] as const;
 
-test("labels and data entries that are called like members of every object serve everyone (T18)", async (t) => {
+test("labels and data entries that are called like members of every object serve everyone", async (t) => {
   const scene = await openFastScene(t);
   const odd = Object.fromEntries(INHERITED.map((key) => [key, "1"]));
   const first = await scene.namespace("team-a", { labels: odd });

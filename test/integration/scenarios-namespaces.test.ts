@@ -30,7 +30,7 @@ async function taken(scene: Scene, base = "team-taken"): Promise<string> {
   return namespace;
 }
 
-test("S36 a namespace's copy comes and goes with its label, and a change of another label is nothing", async (t) => {
+test("S36 a namespace's copy follows its label and no other label", async (t) => {
   const scene = await openFastScene(t);
   await taken(scene);
   const namespace = await scene.namespace("shop", { labels: { tls: "no" } });
@@ -87,7 +87,7 @@ test("S37 a namespace deleted and created again at once is served again", async 
   assert.notEqual((await scene.api.secret(namespace, "registry"))?.metadata.uid, before);
 });
 
-test("S37 a namespace made again while no controller ran is served, and what was there is forgotten", async (t) => {
+test("S37 a namespace made again without a controller is served later", async (t) => {
   const scene = await openFastScene(t);
   await publish(scene, scene.source, scene.name("team-*"));
   const namespace = await scene.namespace("team-a");

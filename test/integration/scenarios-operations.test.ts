@@ -29,8 +29,8 @@ test("S45 a thousand conflicts on the first day are no write and one summary a s
   await running.stop();
   assert.deepEqual(running.outcomes, []);
   assert.deepEqual(await scene.versions(), before);
-  const told = running.log.filter((line) => line.includes("in conflict"));
-  assert.equal(told.length, sources.length);
+  const reported = running.log.filter((line) => line.includes("in conflict"));
+  assert.equal(reported.length, sources.length);
   assert.ok(running.log.length < 60, `${running.log.length} lines`);
   for (const name of sources) {
     const [note, ...more] = await notesOf(name);
@@ -97,7 +97,7 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     const running = scene.start(HOLD);
     await eventually("all are copied", () => running.settled()?.states.current === 15);
     const before = await scene.versions();
-    // At once, so that no pass sees but a part of it for long.
+    // At once, so that no sync sees but a part of it for long.
     await Promise.all(names.map((name) => mistake(scene, name)));
     const held = 15;
     await eventually("they are held", () => running.settled()?.states.held === held);

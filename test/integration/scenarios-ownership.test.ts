@@ -13,7 +13,7 @@ async function uidOf(scene: Scene, namespace: string): Promise<string | undefine
   return (await scene.api.secret(namespace, "registry"))?.metadata.uid;
 }
 
-test("S14 a Secret that was there before the source is not touched at start, by the source's changes, by its namespace's, nor by a resync", async (t) => {
+test("S14 an older Secret in the way is untouched by start, changes and resync", async (t) => {
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];
   const late = await scene.namespace("late");
@@ -68,7 +68,7 @@ test("S16 when it is deleted by its owner the copy appears without a restart", a
   await eventually("no conflict is told any more", () => running.settled()?.states.conflict === 0);
 });
 
-test("S17 of two sources that want one place the first in order has it, the other is told, and takes over when that goes", async (t) => {
+test("S17 the first of two sources has the place, and the other takes over later", async (t) => {
   const scene = await openScene(t);
   const [place, rival] = [await scene.namespace("team-a"), await scene.namespace("rival")];
   scene.given = { "source-namespaces": `${scene.source},${rival}` };

@@ -20,7 +20,7 @@ async function allow(
   await scene.api.createSecret(scene.source, name, { annotations, data });
 }
 
-/** "team-a" with a Secret "db" that pulls "login", and strangers beside both. */
+/** "team-a" with a Secret "db" that pulls "login", and unmanaged objects beside both. */
 async function pulling(scene: Scene, secret: NewSecret = {}): Promise<string> {
   const namespace = await scene.namespace("team-a");
   const annotations = { "secretcast.io/from": `${scene.source}/login`, ...secret.annotations };
@@ -63,7 +63,7 @@ test("S40 a Secret that pulls from a source not there yet is filled when it come
 });
 
 secretsAlone(
-  "S41 a manifest applied again over a filled Secret is filled again, and a fight backs off",
+  "S41 a filled Secret is filled again after a manifest, and a fight backs off",
   "no entry of a ConfigMap is required",
   async (t) => {
     const scene = await openFastScene(t);
@@ -111,7 +111,7 @@ async function insist(
   );
 }
 
-test("S43 when the source or its consent goes, the content goes, and the Secret stays with a record", async (t) => {
+test("S43 the content goes with source or consent, and the Secret stays with a record", async (t) => {
   const scene = await openFastScene(t);
   await allow(scene, "login", LOGIN);
   const sourceUid = (await scene.api.secret(scene.source, "login"))?.metadata.uid;
@@ -133,7 +133,7 @@ test("S43 when the source or its consent goes, the content goes, and the Secret 
   assert.deepEqual(left?.annotations, { ...metadata?.annotations, ...record });
 });
 
-test("S43 content of its own is a conflict until its owner empties it, and what is to be kept stays", async (t) => {
+test("S43 own content is a conflict until its owner empties it", async (t) => {
   const scene = await openFastScene(t);
   await allow(scene, "login", LOGIN);
   const annotations = { "secretcast.io/on-delete": "keep" };
@@ -150,7 +150,7 @@ test("S43 content of its own is a conflict until its owner empties it, and what 
   });
 });
 
-test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody's source", async (t) => {
+test("S39 a Secret that pulls is no source, in a chain or a cycle", async (t) => {
   const scene = await openFastScene(t);
   const given = { "source-namespaces": `${scene.source},${scene.name("team-a")}` };
   await allow(scene, "login", LOGIN);
@@ -173,7 +173,7 @@ test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody'
   assert.deepEqual((await scene.api.secret(namespace, "db"))?.data, LOGIN);
 });
 
-test("with room for no data at all every source is read again, and every copy and pulling Secret is right", async (t) => {
+test("a data cache of 0 reads every source again and makes every copy", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await scene.namespace("team-a");
   scene.given = { "data-cache": "0" };

@@ -15,7 +15,7 @@ import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const CREWS = 20;
 
-/** Crews with strangers, many more crews, and two sources for all of them. */
+/** Crews with unmanaged objects, many more crews, and two sources for all of them. */
 async function crowd(scene: Scene): Promise<readonly string[]> {
   const names = Array.from({ length: CREWS - 2 }, (_, at) => `crew-${at}`);
   const first = await crews(scene);
@@ -48,7 +48,7 @@ async function uids(scene: Scene, namespaces: readonly string[]): Promise<readon
   return found.map((secret) => secret?.metadata.uid);
 }
 
-test("S44 a leader killed in the middle of a mass delete leaves it to the next one", async (t) => {
+test("S44 a leader killed during a mass delete leaves it to the next one", async (t) => {
   const scene = await openScene(t);
   const namespaces = await crowd(scene);
   assert.equal(await scene.start({ once: true }).ended, "converged");
@@ -82,7 +82,7 @@ test("S44 a leader killed in the middle of a mass delete leaves it to the next o
   clock.run(1);
 });
 
-test("S44 a replica that leaves in the middle of a fan-out hands it on, and no copy is made twice", async (t) => {
+test("S44 a replica that leaves during a fan-out hands it on without double copies", async (t) => {
   const scene = await openScene(t);
   await crowd(scene);
   const first = scene.start({ ...elected(scene), concurrency: "1" });

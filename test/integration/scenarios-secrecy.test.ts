@@ -1,4 +1,4 @@
-// S50: values are planted wherever a controller meets one: in sources, copies, strangers, credentials,
+// S50: values are planted wherever a controller meets one: in sources, copies, unmanaged objects, credentials,
 // in what a server says of a refusal, in lines that cannot be read. Then everything that leaves the
 // process is searched for them: both outputs at the highest log level, Events, metrics and pages.
 import assert from "node:assert/strict";
@@ -127,7 +127,7 @@ async function eventsOf(scene: Scene): Promise<string> {
   return list.items.map((event) => JSON.stringify(event)).join("\n");
 }
 
-test("S50 no value is in a log line, an Event, a metric or a page, whatever goes wrong", async (t) => {
+test("S50 no log line, Event, metric or page has a value", async (t) => {
   const scene = await openScene(t);
   const values = new Values();
   await plant(scene, values);

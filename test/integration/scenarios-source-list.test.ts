@@ -30,7 +30,7 @@ type Stage = {
   readonly entry: string;
 };
 
-/** A Secret that its operator keeps, two teams, and strangers beside all of them. */
+/** A Secret that its operator keeps, two teams, and unmanaged objects beside all of them. */
 async function openVault(t: TestContext): Promise<Stage> {
   const listing = await openListing(t);
   const { scene } = listing;
@@ -129,7 +129,7 @@ test("an entry that is taken off ends its copies, or leaves them with on-delete:
   assert.equal(released.metadata.labels?.["app.kubernetes.io/managed-by"], undefined);
 });
 
-test("copies of entries stay as they are while the list is gone, and go on with a new one", async (t) => {
+test("copies of entries stay unchanged while the list is missing", async (t) => {
   const stage = await openVault(t);
   const { listing, scene, a, b, entry } = stage;
   await scene.api.createSecret(scene.source, "annotated", {
@@ -148,7 +148,7 @@ test("copies of entries stay as they are while the list is gone, and go on with 
   for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
 });
 
-test("a faulty list that is deleted stops nothing, where no ConfigMap but the list is read", async (t) => {
+test("a deleted faulty list stops nothing where no other ConfigMap is read", async (t) => {
   const { listing, scene, vault, a } = await openVault(t);
   const running = scene.start();
   await listing.write({ tls: "hello" });
@@ -171,7 +171,7 @@ test("a faulty list that is deleted stops nothing, where no ConfigMap but the li
   await scene.holds(a, "tls", DATA);
 });
 
-test("a list that may not be read freezes its copies, and all else goes on at once", async (t) => {
+test("an unreadable list freezes its copies, and everything else continues", async (t) => {
   const stage = await openVault(t);
   const { scene, a, b } = stage;
   const running = await copied(stage);
@@ -204,7 +204,7 @@ for (const [what, faulty] of [
   ["an empty word", ({ entry }: Stage) => `${entry}\nkeys:`],
   ["keys that the Secret has not", ({ entry }: Stage) => `${entry}\nkeys: none`],
 ] as const)
-  test(`a refused entry freezes its copies alone, and is told on the list: ${what}`, async (t) => {
+  test(`a refused entry freezes its copies alone, and is reported on the list: ${what}`, async (t) => {
     const stage = await openVault(t);
     const { listing, scene, vault, a } = stage;
     const fine = `secret: ${vault}/fine\nto: ${a}`;
@@ -212,11 +212,11 @@ for (const [what, faulty] of [
     const running = await copied(stage);
     await listing.write({ tls: faulty(stage), fine });
     await scene.holds(a, "fine", DATA);
-    const told = await eventually("the refusal is told", async () => {
+    const reported = await eventually("the refusal is told", async () => {
       const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
       return notes.length > 0 && notes;
     });
-    assert.match(told[0] ?? "", /^invalid entry tls: /);
+    assert.match(reported[0] ?? "", /^invalid entry tls: /);
     assert.deepEqual(await eventNotes(scene, vault, "tls", "Refused"), []);
     await staysFrozen(stage, running);
     scene.start();
@@ -268,7 +268,7 @@ test("plan says what a run does for entries, and what it leaves alone", async (t
   await listing.write({ tls: entry });
 });
 
-test("an entry copies a ConfigMap, and none with every flag in its favour writes the list", async (t) => {
+test("an entry copies a ConfigMap, and no flag makes it write the list", async (t) => {
   const listing = await openMaps(t, openListing);
   const { scene, own } = listing;
   const { api } = scene;
@@ -311,7 +311,7 @@ test("an entry copies a ConfigMap, and none with every flag in its favour writes
   assert.equal(await api.secret(own, LIST), undefined, "nor is one made in its place");
 });
 
-test("a replica of the version before freezes what entries made, beside a new one and after a roll-back", async (t) => {
+test("a replica of the version before freezes the copies of entries", async (t) => {
   const stage = await openVault(t);
   const { listing, scene, vault, a, b } = stage;
   const running = await copied(stage);

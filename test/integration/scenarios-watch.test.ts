@@ -67,7 +67,7 @@ test("S01 a server that closes every watch at once is not asked in a hot loop", 
   await all(scene, namespaces, TWO);
 });
 
-test("S01 an outage is told: how long, as of when, not ready beyond half a minute, and nothing counts as converged", async (t) => {
+test("S01 an outage is reported with its time, and nothing counts as converged", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await crews(scene);
   const running = scene.start({ resync: "20s" });
@@ -122,7 +122,7 @@ test("S02 a watch that goes silent without closing is replaced within five minut
   clock.run(10);
 });
 
-test("S05 a source deleted in a watch gap takes its copies with it after the new list", async (t) => {
+test("S05 a source deleted in a watch gap loses its copies after the new list", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
   scene.start();

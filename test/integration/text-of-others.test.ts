@@ -119,7 +119,7 @@ function clean(what: string, text: string): void {
   assert.doesNotMatch(text, /^faked/m, what);
 }
 
-test("nothing that others can write in a cluster controls a terminal, a log, an Event or a page", async (t) => {
+test("nothing that others write controls a terminal, a log, an Event or a page", async (t) => {
   const scene = await openScene(t);
   const [team, odd] = await plant(scene);
   const { source, kubeconfig } = scene;

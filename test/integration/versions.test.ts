@@ -24,8 +24,11 @@ test("the next version's copy under this version is left alone, and keeps its pl
   await scene.api.setData(scene.source, "registry", TWO);
   await scene.holds(other, "registry", TWO);
   const row = () => rowAt(back.settled(), `${place}/registry`);
-  const told = await eventually("it is told as frozen", () => row()?.verdict === "frozen" && row());
-  assert.match(whyOf(told), /mark-of-the-next-version, which this version does not know/);
+  const reported = await eventually(
+    "it is told as frozen",
+    () => row()?.verdict === "frozen" && row(),
+  );
+  assert.match(whyOf(reported), /mark-of-the-next-version, which this version does not know/);
   assert.deepEqual(await copyIn(scene, place), left);
   await scene.api.deleteSecret(scene.source, "registry");
   await scene.absent(other, "registry");
@@ -43,7 +46,7 @@ test("the next version's copy under this version is left alone, and keeps its pl
   await scene.holds(place, "registry", TWO);
 });
 
-test("a source with a word of the next version is refused by this one, and its copies stay as they are", async (t) => {
+test("a source with a word of the next version is refused, and its copies stay", async (t) => {
   const scene = await openScene(t);
   const place = await scene.namespace("team-a");
   await copied(scene, place);

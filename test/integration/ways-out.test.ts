@@ -238,7 +238,7 @@ waysOut("an entry that no longer names the places names them again", {
   check: kept,
 });
 
-waysOut("what an entry copied is lost: the source comes back, and the entry makes it one", {
+waysOut("a lost source returns from a copy, and its entry makes it one", {
   prepare: `${LISTED}${LIST(TEAMS.join())}`,
   change: "kubectl delete secret registry -n platform",
   explain: ["registry", "-n", "platform"],
@@ -262,7 +262,7 @@ waysOut("with on-delete: keep, the copies are left to their namespaces at once",
 });
 
 test(
-  "the procedure for held removals in docs/operations.md works as typed (G9)",
+  "the procedure for held removals in docs/operations.md works as typed",
   { skip },
   async (t) => {
     const [, block] = /<!-- held:start -->\n+```sh\n([^`]+)```/.exec(PAGE) ?? [];

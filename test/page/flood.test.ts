@@ -139,7 +139,7 @@ test("a line feed alone ends no head, so that it cannot hide further requests", 
   assert.equal(answersOf(attacker), 1);
 });
 
-test("metrics of the next second are new ones, and those that cannot be read are a 500", async (t) => {
+test("metrics are made anew each second, and unreadable ones are a 500", async (t) => {
   const { clock, attack, renderings } = await stage(t);
   await settled(attack(1, METRICS));
   await clock.advance(999);

@@ -6,7 +6,7 @@ import { connected } from "../support/browser/status-stage.ts";
 const NOW = 1_000_000_000;
 const SECOND = 1000;
 
-test("what is shown is out of date from the moment in which a watch is disconnected, as of when it was last heard", () => {
+test("the page is out of date from the moment of a disconnection", () => {
   const secrets = connected("secrets", NOW - 40 * SECOND);
   const namespaces = connected("namespaces", NOW - 10 * SECOND);
   assert.equal(outdatedSince(NOW, [secrets, namespaces], undefined), undefined);
@@ -27,7 +27,7 @@ test("a cache that is not filled yet is not out of date", () => {
   assert.equal(outdatedSince(NOW, [empty], NOW - 60 * SECOND), undefined);
 });
 
-test("a connection that died without a word is found by the API server's silence, or by its own", () => {
+test("a connection that died silently is found by the API server's silence", () => {
   const quiet = connected("secrets", NOW - 60 * SECOND);
   const heard = connected("namespaces", NOW);
   const away = NOW - 20 * SECOND;

@@ -8,7 +8,7 @@ import { heldRow } from "../support/planner/held-row.ts";
 const OFFSET_MS = Date.UTC(2026, 10, 25, 1, 10);
 const TIMES = { offsetMs: OFFSET_MS, beganAt: 0 };
 
-test("held removals say when the first of them is made, what happens then and what prevents it", async () => {
+test("held removals say when the first is made, and what prevents it", async () => {
   const rows = [
     heldRow("team-b", { dueAt: 1_900_000 }),
     heldRow("team-a", { dueAt: 1_830_000 }),
@@ -40,7 +40,7 @@ test("held removals say when the first of them is made, what happens then and wh
   );
 });
 
-test("every verdict with a due time has it as RFC 3339, and one without has none", async () => {
+test("every verdict with a due time has it as RFC 3339", async () => {
   const plain = {
     hold: undefined,
     removal: undefined,

@@ -68,7 +68,7 @@ test("a controller serves what it has planned; a replica on stand-by serves who 
   assert.equal(waiting.totals, undefined);
 });
 
-test("in an outage a controller serves as of when its data are and when it tries next, and afterwards that all is well", async (t) => {
+test("a controller in an outage serves the time of its data and the next try", async (t) => {
   const scene = await openScene(t);
   const team = await scene.namespace("team");
   await scene.api.createSecret(scene.source, "registry", {

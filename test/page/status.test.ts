@@ -21,7 +21,7 @@ async function read({ url }: StatusStage, query = ""): Promise<Status> {
   return JSON.parse(await (await fetch(`${url}/api/status${query}`)).text());
 }
 
-test("the status counts places by state and names those that are not current, with the reason", async (t) => {
+test("the status counts places by state and names those that are not current", async (t) => {
   const stage = await smallStage(t);
   const { totals, groups, sources, unclear } = await read(stage);
   assert.deepEqual(totals, {
@@ -55,7 +55,7 @@ test("the status counts places by state and names those that are not current, wi
   );
 });
 
-test("the status says which entry of the source list made a source, and what of the list has no effect", async (t) => {
+test("the status names the entry of each source, and entries without effect", async (t) => {
   const stage = await smallStage(t);
   const { cluster } = stage;
   cluster.list({
@@ -75,7 +75,7 @@ test("the status says which entry of the source list made a source, and what of 
   assert.deepEqual(list.absent.shown, ["entry later: team-a/later is not there, or not read"]);
 });
 
-test("each row says since when it is so, a failed one its tries, a frozen one how many differ", async (t) => {
+test("each row says since when it is so, with tries or differing copies", async (t) => {
   const stage = await smallStage(t);
   const { cluster } = stage;
   const start = await read(stage);
@@ -159,7 +159,7 @@ test("a filter keeps what matches in source, namespace and state, and the totals
   );
 });
 
-test("a filter that cannot be understood is a 400 with one line that says what would be right", async (t) => {
+test("a filter that is not understood is a 400 with the remedy", async (t) => {
   const { url } = await smallStage(t);
   const wrong = await fetch(`${url}/api/events?state=green`);
   assert.equal(wrong.status, 400);
@@ -238,7 +238,7 @@ async function follow(t: TestContext, url: string): Promise<Status[]> {
   return seen;
 }
 
-test("a live reader gets the status at once and again when it has changed, for its own filter", async (t) => {
+test("a live reader gets the status at once and after each change", async (t) => {
   const stage = await smallStage(t);
   stage.snapshot = { watches: [] };
   const all = await follow(t, `${stage.url}/api/events`);
@@ -266,7 +266,7 @@ test("more than 32 live readers are turned away, and let in when others have lef
   await eventually("there is room", async () => (await open(last.signal)).status === 200);
 });
 
-test("more than 16 answers that are being made are too many, and the next one is made afterwards", async (t) => {
+test("more than 16 answers in progress are too many", async (t) => {
   const stage = await smallStage(t);
   let finish = (): void => undefined;
   const finished = new Promise<void>((resolve) => (finish = resolve));
@@ -312,7 +312,7 @@ function statusFor(port: number, host: string, path = "/api/status"): Promise<nu
   });
 }
 
-test("on loopback only loopback names are answered, so that no web page can rebind a name to it", async (t) => {
+test("only loopback names are answered on loopback, so no web page can rebind one", async (t) => {
   const port = Number(new URL((await smallStage(t)).url).port);
   for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", `localhost:${port}`])
     assert.equal(await statusFor(port, host), 200, host);
@@ -344,7 +344,7 @@ test("nothing but the page's own script may run, and nobody may frame it", async
     assert.equal((await fetch(`${url}${asset}`)).status, 200, asset);
 });
 
-test("another path is a 404, another method a 405, and a path that is no URL breaks nothing", async (t) => {
+test("another path is a 404, another method a 405, and a bad URL harmless", async (t) => {
   const { url } = await smallStage(t);
   const port = Number(new URL(url).port);
   assert.equal((await fetch(`${url}/page.html`)).status, 404);
@@ -354,7 +354,7 @@ test("another path is a 404, another method a 405, and a path that is no URL bre
   assert.equal(await statusFor(port, "localhost", "//"), 404);
 });
 
-test("what has no effect is counted under its reason, some of it by name, and flags as they were given", async (t) => {
+test("objects without effect are counted by reason, with some names and flags", async (t) => {
   const stage = await smallStage(t);
   stage.cluster.settings = {
     ...stage.cluster.settings,

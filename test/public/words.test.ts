@@ -123,7 +123,7 @@ test("every command has a page of its own, or its name is in docs/cli.md", () =>
   );
 });
 
-test("a word's version is the first release, a later one of CHANGELOG.md, or not released yet", () => {
+test("a word's version is the first release, a later one, or not released", () => {
   const changelog = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8");
   const released = Array.from(changelog.matchAll(/^## \[?(\d+\.\d+\.\d+)/gm), ([, each]) => each);
   const known = [FIRST, "unreleased", ...released];
@@ -133,7 +133,7 @@ test("a word's version is the first release, a later one of CHANGELOG.md, or not
   assert.deepEqual(odd, []);
 });
 
-test("what is not released yet is grouped (T21)", () => {
+test("what is not released yet is grouped", () => {
   const [, newest = ""] = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8").split(/^## .*$/m);
   const groups = Array.from(newest.matchAll(/^### (.*)$/gm), ([, group]) => group);
   assert.deepEqual(groups, ["Added", "Changed", "Fixed"]);

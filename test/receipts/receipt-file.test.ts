@@ -43,7 +43,7 @@ async function open(t: TestContext, path: string, most?: number): Promise<Opened
 const holds = (path: string, text: string): Promise<boolean> =>
   eventually(`${path} holds ${JSON.stringify(text)}`, () => readFileSync(path, "utf8") === text);
 
-test("a new file is readable by its owner alone, an existing one is appended to and keeps its mode", async (t) => {
+test("a new file is readable by its owner alone, and an existing one appended to", async (t) => {
   const path = join(folderOf(t), "receipts.jsonl");
   const first = await open(t, path);
   first.output.write("one\n");
@@ -56,7 +56,7 @@ test("a new file is readable by its owner alone, an existing one is appended to 
   assert.equal(statSync(path).mode & 0o777, 0o640);
 });
 
-test("a file that was renamed is begun anew at its path, one that was truncated goes on at its start", async (t) => {
+test("a renamed file is begun anew at its path, and a truncated one continues", async (t) => {
   const path = join(folderOf(t), "receipts.jsonl");
   const { output, failures } = await open(t, path);
   output.write("one\n");
@@ -76,7 +76,7 @@ test("a file that was renamed is begun anew at its path, one that was truncated 
   assert.deepEqual([output.lost, failures], [0, []]);
 });
 
-test("a line that a killed process left unfinished stays one line, in any file that is continued", async (t) => {
+test("a line that a killed process left unfinished stays one line", async (t) => {
   const path = join(folderOf(t), "receipts.jsonl");
   writeFileSync(path, '{"receipt":"cre');
   const { output, failures } = await open(t, path);
@@ -135,7 +135,7 @@ test("a pipe without a reader blocks nothing, and has the lines when a reader co
   assert.equal(output.lost, 0);
 });
 
-test("a reader of a pipe that stops reading blocks nothing, and loses no line within the limit", async (t) => {
+test("a reader of a pipe that stops reading blocks nothing", async (t) => {
   const path = join(folderOf(t), "pipe");
   execFileSync("mkfifo", [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

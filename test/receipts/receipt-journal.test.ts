@@ -215,7 +215,7 @@ test("a copy that was deleted before our delete was deleted by others", async ()
   assert.deepEqual(rig.said(), ["gone a/db DeletedByOthers found"]);
 });
 
-test("the watch may report a write before its answer: it has one line, and it is not found", async () => {
+test("a write that the watch reports before its answer has one line", async () => {
   const target = copy("a", "u1", "1");
   const rig = await began(target);
   rig.said();
@@ -243,7 +243,7 @@ test("after lost lines all copies are stated again, within a minute and not more
   rig.journal.onStop();
 });
 
-test("where nobody reads any more, lines are counted as lost and no copy is stated again", async () => {
+test("lines without a reader are counted as lost", async () => {
   const rig = new Rig();
   rig.show("a", copy("a", "u1", "1"));
   rig.journal.onSync();

@@ -69,14 +69,14 @@ test("a takeover names the source that had the copy before", () => {
   assert.deepEqual(said, { uid: "u2", version: "11", source: "other/db", sourceUid: "s0" });
 });
 
-test("the receipt of a deletion has the source of the deleted copy, and nothing after it", () => {
+test("the receipt of a deletion has the source of the deleted copy", () => {
   const versions = { before: { uid: "u2", version: "11" }, after: undefined };
   const line = receiptLine(AT, receipt({ word: "delete", holding: undefined, versions }));
   const said = JSON.parse(line) as Readonly<Record<string, unknown>>;
   assert.deepEqual([said["holds"], said["source"], said["after"]], [false, "shared/db", undefined]);
 });
 
-test("whatever a tenant forges, a line is ASCII and has one line break, at its end", () => {
+test("a line is ASCII with one line break, whatever a tenant forges", () => {
   const evil = 'x"}\n{"receipt":"delete"\u0085\u2028\u2029\r\u0000\u007f\ud800é';
   const forged = { ...HOLDING, sourceUid: evil, entry: evil };
   const why = { kind: "finding", code: "ChangedByOthers", manager: evil } as const;
@@ -99,7 +99,7 @@ test("names of entries are limited, and the number of the others is said", () =>
   assert.equal(boundedNames(["a", "b"]), "a,b");
 });
 
-test("the frame of a statement has the term of the Lease, and the number of copies", () => {
+test("the frame of a statement has the Lease's term and the number of copies", () => {
   assert.deepEqual(JSON.parse(beginLine(AT, "LinesLost", 3)), {
     ...AT,
     receipt: "begin",

@@ -43,7 +43,7 @@ test("lines are written in their order, those of a moment together", async () =>
   assert.equal(output.lost, 0);
 });
 
-test("a stream that hangs delays no call; lines beyond the limit of bytes are lost and counted", async () => {
+test("a stream that hangs delays no call and loses lines beyond its limit", async () => {
   const { clock, target, output } = open(1000);
   target.rule = never;
   for (let n = 0; n < 500; n++) output.write(`line ${n % 10}\n`);
@@ -52,7 +52,7 @@ test("a stream that hangs delays no call; lines beyond the limit of bytes are lo
   assert.equal(output.drained, false);
 });
 
-test("lines that a full disk refuses are kept and written in their order when there is room", async () => {
+test("lines that a full disk refuses are written later in their order", async () => {
   const { clock, target, output } = open();
   target.rule = () => Promise.resolve(0);
   output.write("one\n");
@@ -65,7 +65,7 @@ test("lines that a full disk refuses are kept and written in their order when th
   assert.equal(output.lost, 0);
 });
 
-test("a line that was cut off is written again whole, on a line of its own", async () => {
+test("a line that was cut off is written again whole", async () => {
   const { clock, target, output } = open();
   target.rule = () => Promise.resolve(6);
   output.write("one\n");

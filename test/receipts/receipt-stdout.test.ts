@@ -18,7 +18,7 @@ import { receiptStdout } from "../../src/receipts/receipt-stdout.ts";
 import { FakeClock } from "../../packages/kube/testing/fake-clock.ts";
 import { eventually } from "../../packages/kube/testing/eventually.ts";
 
-test("no line is lost when a disk that was full takes only a part of them", async (t) => {
+test("no line is lost when a full disk takes a part", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
   const path = join(folder, "out");
   const fd = openSync(path, "a");
@@ -71,7 +71,7 @@ test("a line that a killed process left unfinished stays one line", async (t) =>
   assert.equal(readFileSync(path, "utf8"), '{"receipt":"cre\none\n');
 });
 
-test("a file that takes nothing and fails with nothing is tried again a second later, not at once", async (t) => {
+test("a file that takes nothing without an error is retried a second later", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-receipts-"));
   const fd = openSync(join(folder, "out"), "a");
   t.after(() => {
@@ -94,7 +94,7 @@ test("a file that takes nothing and fails with nothing is tried again a second l
   assert.deepEqual([tries, output.lost], [["one\n", "one\n"], 0]);
 });
 
-test("after a reader that has left nothing is written any more, and each line is counted as lost", async () => {
+test("each line after the reader's end is counted as lost", async () => {
   const left = Object.assign(new Error("the reader has left"), { code: "EPIPE" });
   const stdout = new Writable({ write: (_chunk, _encoding, done) => done(left) });
   const failures: string[] = [];

@@ -26,7 +26,7 @@ for (const [header, words] of [
     assert.deepEqual(rows, wanted);
   });
 
-test("each field of a line has its row in the reference, and there is no other", () => {
+test("the fields of a line are the rows of the reference", () => {
   const at = { time: "", run: "", seq: 1 };
   const version = { uid: "u", version: "1" };
   const holding = {

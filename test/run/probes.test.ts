@@ -11,7 +11,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
   cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "1" } });
   cluster.secret("shared/wrong", { too: "team-*" });
   for (const name of ["one", "two"]) cluster.secret(`team-a/${name}`, { to: "*" });
-  cluster.pass();
+  cluster.sync();
   metrics.observe({
     clusterStates: [{ kind: "Secret", objectsIn: () => new Map() }],
     watches: {

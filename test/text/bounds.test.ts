@@ -26,13 +26,13 @@ function renames(count: number): string {
 function pushed(data: Texts, keys: Texts): string {
   const made = cluster();
   made.secret("shared/ca", { to: "*", ...keys }, { data });
-  const [report] = made.pass().sources;
+  const [report] = made.sync().sources;
   return report?.problems[0]
     ? `${report.problems[0].annotation}: ${report.problems[0].expected}`
     : "";
 }
 
-test("a source of more than 1,000 entries, or whose copies would hold as many or over 1 MiB, is refused with the bound", () => {
+test("a source with more than 1,000 entries, or copies beyond the bounds, is refused", () => {
   const large = { "ca.crt": "x".repeat(200 * KIB) };
   assert.equal(pushed(entries(1000), {}), "");
   assert.equal(pushed(entries(1001), {}), "data: at most 1000 data entries");
@@ -49,7 +49,7 @@ test("a source that has grown too large freezes the copies that it has", () => {
   made.secret("shared/ca", { to: "*" }, { data: { one: "1" } });
   made.settle();
   made.secret("shared/ca", { to: "*" }, { data: entries(1001) });
-  assert.equal(verdictAt(made.pass(), "team-a/ca"), "frozen");
+  assert.equal(verdictAt(made.sync(), "team-a/ca"), "frozen");
   assert.deepEqual(Object.keys(made.get("team-a/ca").data), ["one"]);
 });
 
@@ -57,7 +57,7 @@ for (const [what, source, keys, bound] of [
   ["too many bytes after renames", { "ca.crt": "x".repeat(200 * KIB) }, renames(100), "1 MiB"],
   ["too many entries after renames", { "ca.crt": "x" }, renames(1001), "1000"],
 ] as const) {
-  test(`a pulling Secret that would hold ${what} is told the bound and left as it is`, () => {
+  test(`a pulling Secret that would hold ${what} gets the bound and stays as it is`, () => {
     const made = cluster();
     made.secret("shared/ca", { allow: "*" }, { data: source });
     made.secret("team-a/app", { from: "shared/ca", keys }, { data: {} });
@@ -69,7 +69,7 @@ for (const [what, source, keys, bound] of [
   });
 }
 
-test("a pulling Secret of more than 1,000 entries of its own is refused with the bound", () => {
+test("a pulling Secret with more than 1,000 own entries is refused with the bound", () => {
   const made = cluster();
   made.secret("shared/ca", { allow: "*" });
   made.secret("team-a/app", { from: "shared/ca" }, { data: entries(1001) });
@@ -78,7 +78,7 @@ test("a pulling Secret of more than 1,000 entries of its own is refused with the
   assert.match(whyOf(result.rows[0]), /at most 1000 data entries/);
 });
 
-test("a plan of very many creates holds 10,000 of them, some of each source, counts all, and the next has the rest", () => {
+test("a plan holds 10,000 of very many creates, some of each source", () => {
   const made = cluster();
   for (let at = 0; at < 59; at++) made.namespace(`team-${at + 1000}`, {}, {}, at);
   for (let at = 0; at < 200; at++) made.secret(`shared/many-${at}`, { to: "team-*" });

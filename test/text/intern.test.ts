@@ -22,7 +22,7 @@ test("equal texts become one, and equal keys the first value", () => {
   assert.equal(share("key", { of: "second" }), first);
 });
 
-test("in a small cluster what nobody asks for any more is let go, and what is asked for stays", () => {
+test("unused names are forgotten in a small cluster, and used ones stay", () => {
   const share = createShare<Value>(() => 100);
   const live = keys(100, "live");
   for (const of of live) share(of, { of });

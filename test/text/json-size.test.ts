@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jsonSize } from "../../src/text/json-size.ts";
 
-test("escapes and characters beyond ASCII count as the bytes that the API server writes for them", () => {
+test("escapes and non-ASCII characters count as the bytes of the API server", () => {
   const sizes: readonly (readonly [string, number])[] = [
     ["", 0],
     ["plain text", 10],

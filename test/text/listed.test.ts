@@ -4,7 +4,7 @@ import { listed } from "../../src/text/listed.ts";
 
 const names = ["a", "b", "c", "d"];
 
-test("the first names are listed, and the others are counted (T14)", () => {
+test("the first names are listed, and the others are counted", () => {
   assert.equal(listed(names), "a, b, c, d");
   assert.equal(listed(names, 4), "a, b, c, d");
   assert.equal(listed(names, 3), "a, b, c and 1 more");

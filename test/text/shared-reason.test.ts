@@ -16,7 +16,7 @@ test("one reason is itself, and several name what differs between them", () => {
   assert.equal(sharedReason(["x y", "z"]), "x y, z");
 });
 
-test("a reason's shape has no name that a tenant chose, and two kinds of reasons stay apart", () => {
+test("a reason's shape has no name that a tenant chose", () => {
   assert.equal(reasonShape(quota("a")), reasonShape(quota("b")));
   assert.notEqual(reasonShape(quota("a")), reasonShape("quota a is not counted yet"));
   assert.equal(reasonShape("webhook a refused it"), "webhook a refused it");

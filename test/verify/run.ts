@@ -433,7 +433,7 @@ export function canonical(
       names.set(id, known);
       return known;
     });
-  // What the first sync of a process found is told by that time alone.
+  // What the first sync of a process found is reported by that time alone.
   const { beganAt } = process.memory.shared;
   const time = (at: number): string => `${ageOf(now - at)}${at === beganAt ? "!" : ""}`;
   const slots = [...objects.keys()].toSorted();

@@ -4,7 +4,7 @@ import { Access } from "./access.ts";
 import { FakeClock, settle } from "../testing/fake-clock.ts";
 import { setup } from "../testing/informer-setup.ts";
 
-test("access is denied once every answer was 403 for five seconds, and granted by the first success", async () => {
+test("five seconds of 403 for every answer deny access until the first success", async () => {
   const clock = new FakeClock();
   const access = new Access(clock);
   const changes: boolean[] = [];

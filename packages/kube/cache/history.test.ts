@@ -105,15 +105,15 @@ test("whoever finds it elsewhere has all listed anew, in a watch as in a wait", 
   await s.api.next("stream");
 });
 
-test("LE a Lease at a lower version than before is told once, and one that is renewed is not", async () => {
+test("LE a Lease at a lower version than before is reported once", async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
-  let told = 0;
-  const { elector } = candidate(clock, server, "me", { onVersionWentBack: () => void told++ });
+  let reported = 0;
+  const { elector } = candidate(clock, server, "me", { onVersionWentBack: () => void reported++ });
   await clock.advance(10_000);
-  assert.equal(told, 0);
+  assert.equal(reported, 0);
   server.rewind();
   await clock.advance(4000);
-  assert.equal(told, 1);
+  assert.equal(reported, 1);
   assert.equal(elector.isLeader, true);
 });

@@ -99,7 +99,7 @@ test("IN-11 IN-12 a resync hands every cached object to update, or calls resync 
   assert.equal(api.seen.length, 1, "a resync is no list");
 });
 
-test("IN-12 IN-15 a resync period is jittered by a tenth, at least a second, and 0 is never", async (t) => {
+test("IN-12 IN-15 a resync period is jittered by a tenth and lasts at least a second", async (t) => {
   for (const [resyncMs, chance, due] of [
     [10_000, 0, 9000],
     [10_000, 1, 11_000],
@@ -128,7 +128,7 @@ test("a resync before the first list is none", async (t) => {
   await clock.advance(5000);
 });
 
-test("IN-17 L14 what a relist no longer has is deleted with its last known state, marked as such", async (t) => {
+test("IN-17 L14 what a relist lacks is deleted with its last known state", async (t) => {
   const { api, clock, filled, heard } = setup(t);
   const watch = await filled(3, raw("gone", 1), raw("changed", 2), raw("same", 3));
   heard.length = 0;
@@ -215,7 +215,7 @@ test("IN-41 the transform runs once for each object that passes, before store an
   assert.deepEqual(shown(), ["x-kept@3", "z-kept@5"]);
 });
 
-test("IN-41 LV-14 a version that our own write or an earlier list left in the store is not read again", async (t) => {
+test("IN-41 LV-14 a version that the store already has is not read again", async (t) => {
   const passed: string[] = [];
   const { api, clock, filled, informer, shown } = setup(t, {
     transform: (object: KubeObject) => {
@@ -267,7 +267,7 @@ test("an object that the transform leaves out from now on is a delete", async (t
   assert.deepEqual(shown(), []);
 });
 
-test("IN-42 L14 a handler added late hears of everything there is, then of what comes, without gap or double", async (t) => {
+test("IN-42 L14 a handler added late hears of every object without gap or double", async (t) => {
   const { filled, informer } = setup(t);
   const watch = await filled(2, raw("x", 1), raw("y", 2));
   const late: string[] = [];
@@ -287,7 +287,7 @@ test("IN-42 L14 a handler added late hears of everything there is, then of what 
   assert.equal(registrations[1]?.hasSynced, true);
 });
 
-test("IN-42 a handler added while a large first list is handed on hears of each object once", async (t) => {
+test("IN-42 a handler added during a large first list hears of each object once", async (t) => {
   const { api, informer, heard } = setup(t);
   informer.start();
   const stream = await api.next("stream");
@@ -367,7 +367,7 @@ test("the event loop turns while a large first list is read and handed on", asyn
   assert.ok(longest <= 1000, `${longest} handler calls in one turn`);
 });
 
-test("LV-14 LV-15 what our own write left is in the store at once; its event comes as an echo, not at all hidden", async (t) => {
+test("LV-14 LV-15 the result of an own write is in the store before its event", async (t) => {
   const { filled, informer, heard, shown } = setup(t);
   const watch = await filled(2, raw("x", 1));
   heard.length = 0;
@@ -390,7 +390,7 @@ test("L15 objects in the store are what the transform made, in list and watch al
   assert.deepEqual(Object.keys(x ?? {}), Object.keys(y ?? {}));
 });
 
-test("random adds, updates, deletes, cuts and relists end with the server's state, each object in order", async (t) => {
+test("random adds, updates, deletes, cuts and relists end with the server's state", async (t) => {
   const { api, clock, filled, informer, shown } = setup(t);
   let seed = 7;
   const random = (below: number): number => {

@@ -167,11 +167,11 @@ export class Informer<T extends Stored> {
     const changes = first ? added(items) : this.store.replace(items, version);
     // A handler that is added later receives the new state from addHandler.
     const handlers = this.#handlers.all;
-    let told = 0;
+    let reported = 0;
     for (const change of changes) {
       if (this.#stop.signal.aborted) return;
       this.#handlers.dispatch(change, !this.#synced, handlers);
-      if (++told % NOTIFICATIONS_BETWEEN_YIELDS === 0) await nextTurn();
+      if (++reported % NOTIFICATIONS_BETWEEN_YIELDS === 0) await nextTurn();
     }
     this.#replacing = false;
     this.#synced = true;

@@ -18,7 +18,7 @@ import type { Exchange } from "../testing/scripted-api.ts";
 const REFUSED = { kind: "unavailable", reason: "ECONNREFUSED" } as const;
 const THROTTLED = { kind: "throttled", status: 429, reason: "TooManyRequests" } as const;
 
-test("RF-50 the first list is a stream that asks for the most recent state, bookmarks and a time limit", async (t) => {
+test("RF-50 the first list is a stream with bookmarks and a time limit", async (t) => {
   const { api, informer } = setup(t, { labelSelector: "a=b", fieldSelector: "type!=c" });
   informer.start();
   const { request } = await api.next("stream");
@@ -34,7 +34,7 @@ test("RF-50 the first list is a stream that asks for the most recent state, book
   });
 });
 
-test("RF-51 RF-52 nothing is in the store before the end mark, everything with it, and the stream goes on", async (t) => {
+test("RF-51 RF-52 the store stays empty until the end mark and the stream goes on", async (t) => {
   const { api, informer, heard, shown } = setup(t);
   informer.start();
   const stream = await api.next("stream");
@@ -63,7 +63,7 @@ test("RF-53 a stream that ends before the mark is asked for again, from nothing"
   assert.deepEqual(shown(), ["y@2"]);
 });
 
-test("RF-53 after two broken streams the list comes in pages, and the next list is a stream again", async (t) => {
+test("RF-53 two broken streams are followed by a list in pages, then by a stream", async (t) => {
   const { api, clock, informer, shown } = setup(t);
   informer.start();
   for (const wait of [FIRST_WAIT, 2400]) {
@@ -85,7 +85,7 @@ for (const details of [
   { kind: "invalid", status: 422, reason: "Invalid" },
   { kind: "badRequest", status: 400, reason: "BadRequest" },
 ] as const)
-  test(`RF-54 a ${details.status} for the stream is answered by a list in pages at once, and remembered`, async (t) => {
+  test(`RF-54 a ${details.status} for the stream leads to a list in pages for good`, async (t) => {
     const { api, clock, informer, errors } = setup(t);
     informer.start();
     (await api.next("stream")).fail(details);
@@ -97,7 +97,7 @@ for (const details of [
     await api.next("list");
   });
 
-test("RF-54 429 and a refused connection for the stream are waited out and the stream is asked for again", async (t) => {
+test("RF-54 the stream is requested again after a 429 or a refused connection", async (t) => {
   const { api, clock, informer } = setup(t);
   informer.start();
   (await api.next("stream")).fail(REFUSED);
@@ -110,7 +110,7 @@ test("RF-54 429 and a refused connection for the stream are waited out and the s
   assert.equal(informer.hasSynced, true);
 });
 
-test("RF-55 a server that sends no end mark within 30 s is listed in pages for the rest of our life", async (t) => {
+test("RF-55 a server without an end mark within 30 s is always listed in pages", async (t) => {
   const { api, clock, informer, shown } = setup(t);
   informer.start();
   const stream = await api.next("stream");
@@ -127,7 +127,7 @@ test("RF-55 a server that sends no end mark within 30 s is listed in pages for t
   await api.next("list");
 });
 
-test("RF-55 a long first list may take longer than 30 s while it brings 1,000 objects in each", async (t) => {
+test("RF-55 a first list that brings 1,000 objects in each 30 s may take longer", async (t) => {
   const { api, clock, informer } = setup(t);
   informer.start();
   const stream = await api.next("stream");
@@ -140,7 +140,7 @@ test("RF-55 a long first list may take longer than 30 s while it brings 1,000 ob
   assert.equal(informer.store.size, 3000);
 });
 
-test("RF-55 a first list of a few large objects may take longer than 30 s while it brings 8 MiB in each", async (t) => {
+test("RF-55 a first list that brings 8 MiB in each 30 s may take longer", async (t) => {
   const { api, clock, informer } = setup(t);
   informer.start();
   const stream = await api.next("stream");
@@ -185,7 +185,7 @@ test("RF-03 RF-05 pages of 500, the version of the first, only the token with th
   assert.deepEqual(shown(), ["x@1", "y@2"]);
 });
 
-test("a page of more bytes than a process has room for is asked for again with fewer objects", async (t) => {
+test("a page that exceeds the memory of a process is requested again with fewer objects", async (t) => {
   const { api, shown, listing } = setup(t);
   await listing();
   const large = { kind: "malformed", status: 200, reason: "ResponseTooLong" } as const;
@@ -224,7 +224,7 @@ test("RF-06 a page that expires drops the pages so far and begins with the first
   assert.deepEqual(shown(), ["x@8", "y@7"]);
 });
 
-test("RF-06 where pages expire again and again the list is given up, and begun anew after a wait", async (t) => {
+test("RF-06 pages that expire repeatedly end the list, which begins anew after a wait", async (t) => {
   const { api, clock, shown, listing } = setup(t);
   const gone = { kind: "gone", status: 410, reason: "Expired" } as const;
   await listing();
@@ -305,7 +305,7 @@ test("RF-20 watches last between 200 and 270 s", async (t) => {
   }
 });
 
-test("RF-21 a refused connection, a reset and a 429 at opening are waited out without a list", async (t) => {
+test("RF-21 a failed opening of the watch is retried after a wait without a list", async (t) => {
   const { api, clock, ended, shown } = setup(t);
   await ended(5, raw("x", 1));
   const refusals = [REFUSED, THROTTLED, REFUSED, { ...REFUSED, reason: "ECONNRESET" }, THROTTLED];
@@ -345,7 +345,7 @@ for (const [details, kind] of [
     assert.deepEqual(shown(), ["x@1"], "the store keeps what it has");
   });
 
-test("RF-22 a watch that ended cleanly is opened again at once from the last version, without a list", async (t) => {
+test("RF-22 a watch that ended cleanly is opened again at once without a list", async (t) => {
   const { api, clock, filled, errors, heard } = setup(t);
   const stream = await filled(5, raw("x", 1));
   await clock.advance(5000);
@@ -359,7 +359,7 @@ test("RF-22 a watch that ended cleanly is opened again at once from the last ver
   assert.deepEqual(errors, []);
 });
 
-test("RF-23 a watch that ends within a second without an event is followed by a wait and a list", async (t) => {
+test("RF-23 a watch that ends within a second without an event leads to a list", async (t) => {
   const { api, clock, ended } = setup(t);
   await ended(5, raw("x", 1));
   await (await api.next("watch")).end();
@@ -440,7 +440,7 @@ for (const line of [
   '{"type":"NEW","object":{}}',
   "{}",
 ])
-  test(`RF-27 W3 a line that is no event (${line}) is counted and ends the round with a list`, async (t) => {
+  test(`RF-27 W3 a line that is no event (${line}) ends the round with a list`, async (t) => {
     const { api, clock, filled, errors, restarts, shown } = setup(t);
     const stream = await filled(5, raw("x", 1));
     stream.bytes(`${line}\n`);
@@ -484,7 +484,7 @@ test("RF-30 while the server is away the store and hasSynced stay as they are", 
   assert.deepEqual([shown(), heard, informer.hasSynced], [["x@1"], [], true]);
 });
 
-test("RF-31 the error hook is called once for each failed round and not for a clean end", async (t) => {
+test("RF-31 the error hook is called once for each failed round", async (t) => {
   const { api, clock, ended, errors, restarts } = setup(t);
   await ended(5);
   const watch = await api.next("watch");
@@ -520,7 +520,7 @@ async function waits(
 const GROWING = [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000];
 const BUSY = { kind: "timeout", status: 504, reason: "Timeout" } as const;
 
-test("RF-35 RF-36 waits grow from 0.8 s to 60 s and start again when a watch delivered or lasted 5 s", async (t) => {
+test("RF-35 RF-36 waits grow from 0.8 s to 60 s until a watch has lasted 5 s", async (t) => {
   const s = setup(t);
   const { api, clock } = s;
   clock.chance = () => 0;
@@ -550,7 +550,7 @@ test("RF-35 RF-36 waits grow from 0.8 s to 60 s and start again when a watch del
   assert.equal(clock.untilNext, 800, "it lasted");
 });
 
-test("RF-36 while connections are refused tries are at most 2 s apart for a minute, then grow to 30 s", async (t) => {
+test("RF-36 refused connections are retried every 2 s for a minute, then up to 30 s", async (t) => {
   for (const chance of [0, 0.9999]) {
     const s = setup(t);
     s.clock.chance = () => chance;
@@ -604,7 +604,7 @@ test("RF-36 the first request that succeeds, whoever makes it, wakes a watch tha
   assert.equal((await api.next("watch")).query("resourceVersion"), "5");
 });
 
-test("RF-36 a watch that is refused beside requests that succeed is woken three times, then waits its own time", async (t) => {
+test("RF-36 a refused watch is woken three times by other requests that succeed", async (t) => {
   const { api, clock, filled } = setup(t);
   (await filled(5)).cut();
   let woken = 0;
@@ -714,7 +714,7 @@ test("C7 after a 503 that asks for an hour, any request that succeeds ends the w
   await api.next("watch");
 });
 
-test("C7 a 503 that asks for an hour is waited for 30 s at most, and a path that is always refused is not dialled more often", async (t) => {
+test("C7 a 503 that asks for an hour is retried after 30 s at most", async (t) => {
   const { api, clock, ended } = setup(t);
   await ended(5);
   for (let round = 0; round < 3; round++) {
@@ -741,7 +741,7 @@ test("C7 a 429 that asks for an hour is waited for five minutes at most", async 
   await api.next("watch");
 });
 
-test("RF-39 W1 a quiet watch is left alone until its own end, a dead one is found within five minutes", async (t) => {
+test("RF-39 W1 a dead watch is found within five minutes, and a quiet one is left alone", async (t) => {
   const { api, clock, filled, informer, errors, restarts } = setup(t);
   clock.chance = () => 0.9999;
   const stream = await filled(5, raw("x", 1));
@@ -757,7 +757,7 @@ test("RF-39 W1 a quiet watch is left alone until its own end, a dead one is foun
   assert.equal(informer.hasSynced, true);
 });
 
-test("RF-39 after the first bookmark, a watch that is silent for 150 s has ended, without a request meanwhile", async (t) => {
+test("RF-39 a watch that is silent for 150 s after its first bookmark has ended", async (t) => {
   const { api, clock, filled, errors } = setup(t);
   clock.chance = () => 0.9999;
   const stream = await filled(5, raw("x", 1));
@@ -891,7 +891,7 @@ test("L12 bookmarks are asked for in every watch", async (t) => {
   assert.equal((await api.next("watch")).query("allowWatchBookmarks"), "true");
 });
 
-test("L17 the last activity moves when the server is heard, and a planned reconnect is told", async (t) => {
+test("L17 the last activity moves when the server is heard, and a planned reconnect is reported", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   const stream = await filled(5);
   await clock.advance(50_000);
@@ -906,7 +906,7 @@ test("L17 the last activity moves when the server is heard, and a planned reconn
   assert.equal(informer.scheduledReconnect, undefined);
 });
 
-test("L17 a watch is disconnected from its end until one is open again from what is known", async (t) => {
+test("L17 a watch is disconnected from its end until the next one is open", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   assert.equal(informer.disconnectedSinceMs, 0, "nothing is known yet");
   const stream = await filled(5);
@@ -926,7 +926,7 @@ test("L17 a watch is disconnected from its end until one is open again from what
   assert.equal(informer.disconnectedSinceMs, undefined);
 });
 
-test("L17 the connection hook is called for the first list and for each watch after it, and for no failed try", async (t) => {
+test("L17 the connection hook is called for each list and watch that succeeds", async (t) => {
   let connected = 0;
   const { api, clock, filled } = setup(t, { onConnected: () => void connected++ });
   const stream = await filled(5);
@@ -954,7 +954,7 @@ test("L17 a watch whose history is gone is disconnected until it is listed again
   assert.equal(informer.disconnectedSinceMs, undefined);
 });
 
-test("L17 a watch that is taken and closed at once has ended no disconnection, one that says something has", async (t) => {
+test("L17 a watch that closes without an event ends no disconnection", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   const stream = await filled(5);
   await clock.advance(50_000);
@@ -968,7 +968,7 @@ test("L17 a watch that is taken and closed at once has ended no disconnection, o
   assert.equal(informer.disconnectedSinceMs, undefined);
 });
 
-test("L17 where lists come in pages a watch is disconnected until it is open, not until it is listed", async (t) => {
+test("L17 a watch after a list in pages is disconnected until it is open", async (t) => {
   const { api, clock, informer } = setup(t);
   informer.start();
   (await api.next("stream")).fail({ kind: "badRequest", status: 400, reason: "BadRequest" });
@@ -985,7 +985,7 @@ test("L17 where lists come in pages a watch is disconnected until it is open, no
   assert.equal(informer.disconnectedSinceMs, undefined);
 });
 
-test("L17 a watch that ends by its time limit and is open again at once was never disconnected", async (t) => {
+test("L17 a watch that is reopened at its time limit was never disconnected", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   const stream = await filled(5);
   await clock.advance(235_000);
@@ -999,7 +999,7 @@ test("L17 a watch that ends by its time limit and is open again at once was neve
   assert.equal(informer.disconnectedSinceMs, undefined);
 });
 
-test("an outage of any length shows signs of life, a watch that says nothing shows none", async (t) => {
+test("an outage of any length shows signs of life, unlike a silent watch", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   const stream = await filled(5);
   const age = (): number => clock.monotonic() - informer.lastSignOfLifeMs;

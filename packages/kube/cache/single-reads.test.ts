@@ -50,7 +50,7 @@ const ABSENT = {
   knownMessage: { kind: "notFound", resource: "namespaces", name: "team-a" },
 } as const;
 
-test("an object that may be read, but not listed, is read every 30 s and is no failure (34)", async (t) => {
+test("an object that may be read but not listed is read every 30 s", async (t) => {
   const { api, clock, informer, heard, errors, restarts, reads, ...stage } = single(t);
   informer.start();
   const { read, wasListed } = await stage.nextRead();
@@ -74,7 +74,7 @@ test("an object that may be read, but not listed, is read every 30 s and is no f
   assert.equal(informer.access.denied, false);
 });
 
-test("a list of an object that is read is tried again ever more rarely, at last every 20 reads (34)", async (t) => {
+test("the list of an object that is read is retried less and less often", async (t) => {
   const { clock, informer, nextRead } = single(t);
   informer.start();
   const gaps: number[] = [];
@@ -90,7 +90,7 @@ test("a list of an object that is read is tried again ever more rarely, at last 
   assert.deepEqual(gaps, [1, 2, 4, 8, 16, 20, 20]);
 });
 
-test("an object is watched again as soon as that is allowed (34)", async (t) => {
+test("an object is watched again as soon as that is allowed", async (t) => {
   const { api, clock, informer, heard, reads, refuseStream } = single(t);
   informer.start();
   (await refuseStream()).reply(namespace(5));
@@ -110,7 +110,7 @@ test("an object is watched again as soon as that is allowed (34)", async (t) => 
   assert.deepEqual(reads, [true, false, true]);
 });
 
-test("an object is absent only if the API server itself reports that (34)", async (t) => {
+test("an object is absent only if the API server itself reports that", async (t) => {
   const { api, clock, informer, heard, shown, refuseStream } = single(t);
   informer.start();
   (await refuseStream()).reply(namespace(5));
@@ -135,7 +135,7 @@ test("an object is absent only if the API server itself reports that (34)", asyn
   assert.deepEqual(shown(), ["team-a@20"]);
 });
 
-test("an object that may not be read either is denied after five seconds, without a busy loop (34)", async (t) => {
+test("an object that may not be read either is denied after five seconds", async (t) => {
   const { api, clock, informer, errors, reads } = single(t);
   informer.start();
   for (let tries = 0; tries < 4; tries++) {
@@ -158,7 +158,7 @@ test("an object that may not be read either is denied after five seconds, withou
   assert.deepEqual(reads, []);
 });
 
-test("an object is read at once when everything is listed again (34)", async (t) => {
+test("an object is read at once when everything is listed again", async (t) => {
   const { informer, shown, refuseStream } = single(t);
   informer.start();
   (await refuseStream()).reply(namespace(50));
@@ -169,7 +169,7 @@ test("an object is read at once when everything is listed again (34)", async (t)
   assert.deepEqual(shown(), ["team-a@5"]);
 });
 
-test("an object that has probably changed is read soon, but not within five seconds (34)", async (t) => {
+test("an object that has probably changed is read soon, but not within five seconds", async (t) => {
   const { api, clock, informer, shown, refuseStream, nextRead } = single(t);
   informer.start();
   (await refuseStream()).reply(namespace(5));

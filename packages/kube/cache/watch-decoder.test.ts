@@ -61,7 +61,7 @@ test("W5 an ERROR event is an error with the kind of its Status", () => {
   }
 });
 
-test("RF-07 a version that is too large is known by its cause and by two older messages", () => {
+test("RF-07 a version that is too large is known by its cause or its message", () => {
   const details = { causes: [{ reason: "ResourceVersionTooLarge" }] };
   const objects = [
     { code: 504, reason: "Timeout", details },
@@ -84,7 +84,7 @@ test("RF-52 only the annotation's value true is the end mark", () => {
   assert.deepEqual(ends, [true, false, false]);
 });
 
-test("W3 a line that is no event of the watched kind is bad, and why says nothing of its content", () => {
+test("W3 a line of another kind is bad, and its error quotes no content", () => {
   const hidden = "aGlkZGVu";
   const secret = raw("x", 1);
   const lines: readonly unknown[] = [

@@ -109,7 +109,7 @@ test("EV-08 a second time before the first was written still ends as one series 
   assert.equal(server.events[0]?.series?.count, 2);
 });
 
-test("EV-08 from the third time on a series is counted in memory and written each 30 minutes", async () => {
+test("EV-08 a series is counted in memory from its third Event, and written each 30 minutes", async () => {
   const { clock, server, recorder } = recording();
   for (let minute = 0; minute < 31; minute++) {
     recorder.record(details());
@@ -122,7 +122,7 @@ test("EV-08 from the third time on a series is counted in memory and written eac
   assert.equal(server.events[0]?.series?.count, 32);
 });
 
-test("EV-08 a series idle for 6 minutes is closed with its count, and the next is a new event", async () => {
+test("EV-08 a series that is idle for 6 minutes is closed with its count", async () => {
   const { clock, server, recorder } = recording();
   for (let i = 0; i < 5; i++) recorder.record(details());
   await clock.advance(6 * MINUTE - 1);
@@ -202,7 +202,7 @@ test("EV-05 Normal Events about an object use up no room for its Warnings", asyn
   assert.equal(drops.length, 16);
 });
 
-test("EV-05 an Event that was dropped is named, and is a new one when it is recorded again", async () => {
+test("EV-05 an Event that was dropped is named, and new when it is recorded again", async () => {
   const dropped: (string | undefined)[] = [];
   const { clock, server, recorder } = recording({
     queueSize: 1,

@@ -17,7 +17,7 @@ test("EV-01 recording does not wait: nothing is sent before the caller has gone 
   assert.deepEqual(server.requests, ["create"]);
 });
 
-test("EV-01 a thousand events wait for a server that hangs, the rest are dropped and told", async () => {
+test("EV-01 a thousand events wait for a server that hangs, the rest are dropped and reported", async () => {
   const { clock, server, recorder, drops } = recording();
   server.hang = true;
   recorder.record(details({ regarding: about("first") }));
@@ -87,7 +87,7 @@ test("EV-07 an answer of the server is final, whatever its status", async () => 
   }
 });
 
-test("RF-37 a 429 with Retry-After is tried again when that is over, twelve times at most, and those behind it wait", async () => {
+test("RF-37 a 429 with Retry-After is retried twelve times at most", async () => {
   const { clock, server, recorder, drops } = recording();
   const refused = new EventFault("throttled", 429, 3000);
   server.faults.push(refused, refused);
@@ -142,7 +142,7 @@ test("EV-13 closing writes what is queued and the open counts of series", async 
   assert.equal(clock.timers, 0);
 });
 
-test("EV-13 closing ends in time though the server hangs; what is queued is lost and told", async () => {
+test("EV-13 closing ends in time though the server hangs; what is queued is lost and reported", async () => {
   const { clock, server, recorder, drops } = recording();
   server.hang = true;
   recorder.record(details());
@@ -253,7 +253,7 @@ test("EV-01 a full queue drops the newest of whoever has the most waiting, and t
   assert.ok(of("tenant").includes("spam-969") && !of("tenant").includes("spam-970"));
 });
 
-test("EV-01 a queue that is full of Normal Events drops no Warning, and lets none wait behind them", async () => {
+test("EV-01 a queue that is full of Normal Events drops no Warning", async () => {
   const { clock, server, recorder, drops } = recording();
   for (let i = 0; i < 1500; i++) recorder.record(details({ regarding: about(`secret-${i}`) }));
   for (let i = 0; i < 10; i++)

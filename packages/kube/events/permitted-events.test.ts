@@ -38,7 +38,7 @@ function stage(refused: ReadonlyMap<string, Error>) {
   return { clock, requests, heard, send };
 }
 
-test("an Event that RBAC refuses is followed by none in its namespace for ten minutes (34)", async () => {
+test("an Event that RBAC refuses is followed by none in its namespace for ten minutes", async () => {
   const refused = new Map([["team-a", refusal(MISSING_RIGHT)]]);
   const { clock, requests, heard, send } = stage(refused);
   for (let i = 0; i < 100; i++) await assert.rejects(send("team-a"), EventsDeniedError);
@@ -56,7 +56,7 @@ test("an Event that RBAC refuses is followed by none in its namespace for ten mi
   assert.equal(requests.length, 5);
 });
 
-test("an Event that a policy or a webhook refuses stops no other Event (34)", async () => {
+test("an Event that a policy or a webhook refuses stops no other Event", async () => {
   const { requests, heard, send } = stage(
     new Map([["team-a", refusal('admission webhook "w.example" denied the request: no')]]),
   );

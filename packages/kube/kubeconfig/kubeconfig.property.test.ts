@@ -85,7 +85,7 @@ const kubeconfigs = fc.record({
   "current-context": name,
 });
 
-test("a kubeconfig names the same server, credentials and namespace for client-node and for us (T18)", (t) => {
+test("a kubeconfig names the same server, credentials and namespace for client-node and for us", (t) => {
   const folder = folderOf(t);
   const file = join(folder, "config");
   fc.assert(

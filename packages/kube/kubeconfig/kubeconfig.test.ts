@@ -38,7 +38,7 @@ function written(t: TestContext, text: string, name = "config"): string {
   return file;
 }
 
-test("a named file gives its current context, paths beside the file, and token files by kubectl's name", (t) => {
+test("a named file gives its current context, with paths relative to the file", (t) => {
   const file = written(t, TWO);
   const config = loadKubeConfig({ kubeconfig: file });
   const beside = (name: string): string => join(file, "..", name);
@@ -52,7 +52,7 @@ test("a named context is taken instead of the current one", (t) => {
   assert.equal(config.cluster.server, "http://two:8080");
 });
 
-test("every field of a user and a cluster is read, empty ones count as absent, and a user may be missing", (t) => {
+test("every field of a user and a cluster is read, and empty ones are absent", (t) => {
   const file = written(
     t,
     `
@@ -124,7 +124,7 @@ contexts:
   assert.deepEqual(other.user, { name: "v", username: "jane" });
 });
 
-test("an exec plugin named by a path is beside the file, one without is left to the PATH", (t) => {
+test("an exec plugin with a path is beside the file, otherwise in the PATH", (t) => {
   const of = (command: string): unknown => {
     const text = TWO.replace("user: {}", `user: { exec: { command: ${command}, args: [a] } }`);
     const kubeconfig = written(t, text);
@@ -190,7 +190,7 @@ test("each wrong kubeconfig is one clear line that names the file and quotes no 
   }
 });
 
-test("an entry without a server or a cluster matters only to a command that uses it, as for kubectl", (t) => {
+test("an entry without a server matters only to a command that uses it", (t) => {
   const text = TWO.replace("users:", "- name: c3\n- { name: c4, cluster: {} }\nusers:").concat(
     "- { name: namespace-only, context: { namespace: n2 } }\n",
     "- { name: no-server, context: { cluster: c4, user: u2 } }\n",
@@ -207,7 +207,7 @@ test("an entry without a server or a cluster matters only to a command that uses
   );
 });
 
-test("files in KUBECONFIG merge as kubectl does: the first to name a thing wins, missing files are passed over", (t) => {
+test("files in KUBECONFIG merge as in kubectl: the first to name a thing wins", (t) => {
   const one = written(t, TWO);
   const two = written(
     t,
@@ -228,7 +228,7 @@ test("files in KUBECONFIG merge as kubectl does: the first to name a thing wins,
   );
 });
 
-test("without anything named the file in the home folder is taken, and none at all is one line", (t) => {
+test("the file in the home folder is used where none is named", (t) => {
   const home = folderOf(t);
   assert.throws(() => loadKubeConfig({ env: { HOME: home } }), {
     message: `no kubeconfig: not in a cluster, KUBECONFIG is not set, and "${home}/.kube/config" does not exist; name one with --kubeconfig`,
@@ -304,7 +304,7 @@ test("an empty file of KUBECONFIG is skipped, also one of comments alone", (t) =
   assert.equal(loadKubeConfig({ env: { KUBECONFIG } }).user.name, "u1");
 });
 
-test("--as replaces the user that a kubeconfig impersonates and leaves its groups; groups need a user", (t) => {
+test("--as replaces the user that a kubeconfig impersonates and leaves its groups", (t) => {
   const as = (fields: string): string => TWO.replace("tokenFile: tok", fields);
   const kubeconfig = written(t, as("as: jane, as-groups: [ops], as-uid: '7'"));
   const of = (options: object) => loadKubeConfig({ kubeconfig, ...options }).user;

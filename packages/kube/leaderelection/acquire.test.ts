@@ -181,7 +181,7 @@ test("LE-04 a Lease that names us already is ours: an answer may have been lost"
   assert.equal(server.spec.leaseTransitions, 0);
 });
 
-test("LE-04 an answer that is no Lease is a failed try, never a write without a version", async () => {
+test("LE-04 an answer that is no Lease is a failed try without a write", async () => {
   const { clock, server } = election();
   server.lease = { metadata: { namespace: "ns", name: "lock" } };
   const { elector, errors } = candidate(clock, server, "me");
@@ -220,7 +220,7 @@ test("LE-09 a cancelled candidate that never led is told that it stopped, and wr
   assert.equal(clock.timers, 0);
 });
 
-test("LE-09 each new leader is told once", async () => {
+test("LE-09 each new leader is reported once", async () => {
   const { clock, server } = election();
   server.put(other(clock));
   const { log } = candidate(clock, server, "me");

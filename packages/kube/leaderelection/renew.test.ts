@@ -28,7 +28,7 @@ test("LE-06 a renewal is one update every 2 s, without jitter", async () => {
   assert.equal(elector.msSinceRenewal, 0);
 });
 
-test("LE-06 a renewal of a Lease that is another by now is followed by a read and an update, and then by the short way", async () => {
+test("LE-06 a renewal that meets another version reads the Lease and updates it", async () => {
   const { clock, server } = election();
   let slow = 0;
   const metrics = { leading: () => {}, slowPath: () => void slow++ };
@@ -67,7 +67,7 @@ test("LE-07 an outage shorter than the deadline is survived", async () => {
   assert.ok(elector.msSinceRenewal < 500);
 });
 
-test("LE-07 each try that goes through is told, a candidate's as a leader's, and no failed one", async () => {
+test("LE-07 each successful try is reported, of a candidate and of a leader", async () => {
   const { clock, server } = election();
   const answers = { leader: 0, other: 0 };
   candidate(clock, server, "me", { onAnswer: () => void answers.leader++ });
@@ -120,7 +120,7 @@ const FAILURES = [
 ] as const;
 
 for (const [failure, share] of FAILURES)
-  test(`LE-07 with ${share * 100} % of its requests failing (${failure}) a leader keeps its lease for an hour`, async () => {
+  test(`LE-07 a leader with ${share * 100} % failing requests (${failure}) keeps its Lease for an hour`, async () => {
     const { clock, server } = election();
     const answers = server.client();
     const chance = seeded(1);
@@ -142,7 +142,7 @@ for (const [failure, share] of FAILURES)
     assert.equal(elector.isLeader, true);
   });
 
-test("LE-07 a renewal that failed is sent again as it was, a few times a second at most", async () => {
+test("LE-07 a failed renewal is sent again unchanged, a few times a second at most", async () => {
   for (const kind of ["throttled", "server", "network"]) {
     const { clock, server, elector } = await leading();
     const before = server.requests.length;
@@ -157,7 +157,7 @@ test("LE-07 a renewal that failed is sent again as it was, a few times a second 
   }
 });
 
-test("LE-07 of the renewals that fail one in a retry period is told", async () => {
+test("LE-07 of the renewals that fail one in a retry period is reported", async () => {
   const { clock, server, errors } = await leading();
   server.fail("any", "server");
   await clock.advance(8000);
@@ -263,7 +263,7 @@ test("LE-02 durations out of order, a part of a second, or no identity are refus
   assert.ok(make({}));
 });
 
-test("LE-13 beginning and end of leading are told, for an Event on the Lease", async () => {
+test("LE-13 beginning and end of leading are reported, for an Event on the Lease", async () => {
   const clock = new FakeClock();
   const notes: string[] = [];
   const onEvent = (note: string): void => void notes.push(note);

@@ -146,7 +146,7 @@ test("CL-12 a sync that asks for it is run again after its time", async () => {
   await end();
 });
 
-test("CL-15 a sync that takes too long is told by its signal, and tried again", async () => {
+test("CL-15 a sync that takes too long is reported by its signal, and tried again", async () => {
   let runs = 0;
   const { clock, failures, begin, end } = play(
     (_, signal) =>

@@ -13,7 +13,7 @@ function narrowed(value: unknown, space?: number): unknown {
   return JSON.parse(narrow(JSON.stringify(value, undefined, space), KEEPS));
 }
 
-test("a map of more members than anybody reads keeps the first of them and the keys that are asked for", () => {
+test("a map with too many members keeps the first ones and the requested keys", () => {
   const labels = { ...many(5000), "example.com/to": "*", z: "", "managed-by": "us", zz: "" };
   const event = { type: "ADDED", object: { metadata: { labels, name: "a" }, data: { a: "b" } } };
   for (const space of [0, 2]) {
@@ -37,7 +37,7 @@ test("keys that are asked for cannot be so many that they take long", () => {
   assert.equal(length, MOST_MEMBERS + 100);
 });
 
-test("long lists of managers and owners are left out, and a label of such a name is not", () => {
+test("long lists of managers and owners are left out, unlike labels of those names", () => {
   const fields = { "f:metadata": many(3000, {}) };
   const object = {
     metadata: {
@@ -59,7 +59,7 @@ test("the owners of an object in a long list are read while they are few", () =>
   assert.deepEqual(narrowed(list), list);
 });
 
-test("who changed a large object is read while the API server's list of it is short", () => {
+test("the manager of a large object is read while the API server's list is short", () => {
   const object = {
     metadata: { name: "n", managedFields: [{ manager: "kubectl-edit", fieldsV1: many(100, {}) }] },
     data: many(2000, "x"),

@@ -57,7 +57,7 @@ async function open(t: TestContext, options: Partial<ClientOptions> = {}) {
   return { clock, server, refuse, arrived, api: made(), other: made() };
 }
 
-test("API-51 while the server takes nothing no request of the client begins: Events, GETs, writes and watches wait", async (t) => {
+test("API-51 no request of the client begins while the server refuses everything", async (t) => {
   const { clock, refuse, arrived, api } = await open(t);
   const events = new EventRecorder({
     client: createEventClient(api),
@@ -162,7 +162,7 @@ test("the longest pause asked for counts, and what is taken ends none", async (t
   await work;
 });
 
-test("a request whose time would be over by then is refused at once and not sent", async (t) => {
+test("a request whose time would be over by then is refused and not sent", async (t) => {
   const answers: string[] = [];
   const onAnswer = (method: string, code: string): void => void answers.push(`${method} ${code}`);
   const { clock, refuse, arrived, api } = await open(t, { onAnswer });
@@ -210,7 +210,7 @@ test("its signal and close() end the wait at once", async (t) => {
   assert.deepEqual(arrived(), []);
 });
 
-test("a webhook's refusal is about its object, whatever code it chooses: nobody waits, nobody signs in again", async (t) => {
+test("a webhook's refusal concerns its object, whatever code it has", async (t) => {
   const clock = new FakeClock();
   let code = 429;
   const server = await serve(t, (_, response) =>

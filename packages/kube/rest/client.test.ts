@@ -181,7 +181,7 @@ test("a success that is not JSON is malformed, whatever its text", async (t) => 
   }
 });
 
-test("a server that is not there is unavailable, with its URL and code and no credentials", async (t) => {
+test("a server that does not exist is unavailable, with its URL and no credentials", async (t) => {
   const server = await serve(t, (request) => request.socket.destroy());
   const reset = await failure(client(t, `http://me:pw@127.0.0.1:${server.port}`).request(get));
   assert.equal(reset.kind, "unavailable");
@@ -214,7 +214,7 @@ test("a request ends by its time limit, before and after the answer's head", asy
   }
 });
 
-test("a request that waits for a connection ends by its time limit and is never sent", async (t) => {
+test("a request that waits for a connection ends at its time limit unsent", async (t) => {
   const clock = new FakeClock();
   const held: (() => void)[] = [];
   const server = await serve(t, (_, response) => void held.push(() => answer(response, 200, {})));
@@ -258,7 +258,7 @@ test("large answers to refused requests do not pin connections", async (t) => {
   assert.deepEqual(kinds, Array(12).fill("unauthorized"));
 });
 
-test("a rotated token file serves at once after a 401, and within ten seconds without one", async (t) => {
+test("a rotated token file is used at once after a 401", async (t) => {
   const folder = folderOf(t);
   const tokenFile = join(folder, "token");
   writeFileSync(tokenFile, "one\n");
@@ -286,7 +286,7 @@ test("a rotated token file serves at once after a 401, and within ten seconds wi
   assert.equal(seen.length, 6, "tried once more, not for ever");
 });
 
-test("an exec plugin runs once for many requests, again after a 401, and its stderr stays out of errors", async (t) => {
+test("an exec plugin runs once for many requests, and again after a 401", async (t) => {
   const folder = folderOf(t);
   const runs = join(folder, "runs");
   const script = `

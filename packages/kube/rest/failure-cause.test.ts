@@ -123,7 +123,7 @@ test("a missing right names its namespace where that is another than the place's
   assert.equal(causeText(why, "team-b"), "no right to create secrets in namespace team-a");
 });
 
-test("an invalid object is told by the fields and reasons that the API itself knows", () => {
+test("an invalid object is reported by the fields and reasons that the API itself knows", () => {
   const causes = [
     { field: "data[tls.crt]", reason: "FieldValueRequired" },
     { field: "data[hunter2]", reason: "FieldValueInvalid" },
@@ -136,7 +136,7 @@ test("an invalid object is told by the fields and reasons that the API itself kn
   );
 });
 
-test("a sentence counts only at the message's start, and under a code that goes with it", () => {
+test("a message is known only at its start and with its code", () => {
   for (const [code, reason, message, word] of SAID.slice(0, 12)) {
     assert.equal(refusal(code, reason, ` ${message}`).why.cause === word, false, message);
     assert.equal(refusal(code, reason, `quotes ${message}`).why.cause === word, false, message);
@@ -176,7 +176,7 @@ const hostile = fc.oneof(
   fc.record({ value: NAME_LIKE, message: MESSAGES, at: fc.constantFrom(0, 1) }),
 );
 
-test("no cause and no error holds a value, whatever the message and whoever chose code, reason and details", () => {
+test("no cause and no error holds a value, whoever chose the message", () => {
   let named = 0;
   fc.assert(
     fc.property(hostile, CODES, fc.boolean(), ({ value, message, at }, code, keeps) => {
@@ -190,8 +190,8 @@ test("no cause and no error holds a value, whatever the message and whoever chos
       const status = { kind: "Status", code, reason: value, message: text, details };
       const error = statusError("create secret a/b", code, status);
       if (error.why.cause !== "withheld") named++;
-      const told = `${inspect(error, { showHidden: true, depth: null })} ${error.message} ${causeText(error.why)}`;
-      assert.ok(!told.includes("hunter2"), `${text}: ${told}`);
+      const reported = `${inspect(error, { showHidden: true, depth: null })} ${error.message} ${causeText(error.why)}`;
+      assert.ok(!reported.includes("hunter2"), `${text}: ${reported}`);
       assert.ok(error.why.cause in FAILURE_CAUSES);
       assert.ok(error.why.text.length <= 900, error.why.text);
     }),

@@ -36,7 +36,7 @@ async function slowServer(t: TestContext) {
   return { open, clock, get };
 }
 
-test("of answers of 8 MiB one is read at a time, and small ones pass it", async (t) => {
+test("one answer of 8 MiB is read at a time, and small ones pass it", async (t) => {
   const { open, get } = await slowServer(t);
   const names = ["a", "b", "c", "d", "e"];
   const answers = names.map(async (name) => (await get(name)).name);

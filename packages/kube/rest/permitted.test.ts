@@ -41,7 +41,7 @@ async function busy(t: TestContext) {
   return { server, client, free };
 }
 
-test("LE-12 a write that waited for a connection is not sent when it may no longer begin", async (t) => {
+test("LE-12 a write that waited for a connection is not sent after its deadline", async (t) => {
   const { server, client, free } = await busy(t);
   let allowed = true;
   const waiting = client.request({ ...create, mayStillSend: () => allowed });

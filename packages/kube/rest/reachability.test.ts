@@ -36,7 +36,7 @@ test("RF-36 an outage shorter than half a second wakes nobody", async () => {
   assert.equal(woken(), 0);
 });
 
-test("RF-36 a sleeper wakes by time, by its signal or by the end of an outage, and leaves nothing", async () => {
+test("RF-36 a sleeper wakes by time, its signal or the end of an outage", async () => {
   const { clock, reachability } = counted();
   const never = new AbortController().signal;
   const stop = new AbortController();

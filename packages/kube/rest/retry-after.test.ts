@@ -71,7 +71,7 @@ test("of several pauses the one that ends last counts, also for those who wait a
   assert.equal(waiting.result(), 5000);
 });
 
-test("a turn that would come when time is over is refused at once, with what is left of the pause", async () => {
+test("a turn after the deadline is refused at once with the rest of the pause", async () => {
   const { clock, pause, patience, turn } = open();
   pause(5000);
   await clock.advance(1000);

@@ -97,7 +97,7 @@ test("IN-31 an index covers objects from before and after it, under many values 
   assert.throws(() => s.addIndex("tags", tags), { message: 'index "tags" exists already' });
 });
 
-test("IN-32 values without objects are gone, an unknown index is an error that names those there are", () => {
+test("IN-32 values without objects disappear, and an unknown index is an error", () => {
   const s = store();
   s.addIndex("tags", tags);
   s.upsert(thing("x", 1, { tags: ["red", "blue"] }));
@@ -109,7 +109,7 @@ test("IN-32 values without objects are gone, an unknown index is an error that n
   assert.throws(() => s.byIndex("colour", "red"), { message: 'no index "colour"; there are tags' });
 });
 
-test("IN-18 a replacement gives deletes, then updates and adds in list order, and swaps all at once", () => {
+test("IN-18 a replacement reports deletes first, then updates and adds in list order", () => {
   const s = store();
   s.addIndex("tags", tags);
   s.replace([thing("x", 1), thing("y", 2, { tags: ["red"] }), thing("z", 3)], "3");
@@ -163,7 +163,7 @@ test("IN-07 a delete hands on the last state that is known", () => {
   assert.equal(said(s.remove(thing("y", 6))), "delete 5");
 });
 
-test("LV-14 what our write returned is seen at once, and its event is an echo that keeps the object", () => {
+test("LV-14 the result of an own write is visible at once and keeps its object", () => {
   const s = store();
   s.addIndex("tags", tags);
   s.replace([thing("x", 1)], "1");
@@ -203,7 +203,7 @@ test("LV-14 a write's answer that comes after its event, or after a newer one, c
   assert.deepEqual(shown(s), ["x@4"], "created and deleted before the answer came");
 });
 
-test("LV-14 after our DELETE the object is gone at once, and late events of it do not show it again", () => {
+test("LV-14 an object is gone after its own DELETE, despite late events", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
   s.recordDelete("a", "x", "u-x");
@@ -214,7 +214,7 @@ test("LV-14 after our DELETE the object is gone at once, and late events of it d
   assert.equal(said(s.upsert(thing("x", 5))), "add 5", "the entry has ended with the delete");
 });
 
-test("LV-14 a DELETE answered after the watch told of it hides nothing that comes back with a restored etcd", () => {
+test("LV-14 a DELETE answered after its event hides nothing that a restored etcd brings back", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
   assert.equal(said(s.remove(thing("x", 2))), "delete 1");
@@ -260,7 +260,7 @@ test("LV-14 a list older than our write keeps the write, a newer one is the trut
   assert.deepEqual(shown(s), ["kept@3", "x@12"], "new was deleted by another before the list");
 });
 
-test("LV-14 a bookmark past our write ends it: what the watch has not brought by then is not there", () => {
+test("LV-14 a bookmark after an own write ends it", () => {
   const s = store();
   s.replace([], "1");
   s.recordWrite(thing("outside-the-selector", 5));
@@ -272,9 +272,9 @@ test("LV-14 a bookmark past our write ends it: what the watch has not brought by
 
 test("LV-14 after five minutes the watch's word counts again", async () => {
   const clock = new FakeClock();
-  const told: (string | undefined)[] = [];
+  const reported: (string | undefined)[] = [];
   const s = new Store<Thing>(clock);
-  s.listen({ expired: (change) => void told.push(said(change)) });
+  s.listen({ expired: (change) => void reported.push(said(change)) });
   s.replace([thing("x", 1), thing("y", 2)], "2");
   s.recordWrite(thing("x", 10));
   s.recordWrite(thing("made", 11));
@@ -282,11 +282,11 @@ test("LV-14 after five minutes the watch's word counts again", async () => {
   await clock.advance(299_999);
   s.upsert(thing("z", 3));
   assert.deepEqual(shown(s), ["made@11", "x@10", "z@3"]);
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
   await clock.advance(1);
   s.upsert(thing("z", 4));
   assert.deepEqual(shown(s), ["x@1", "y@2", "z@4"]);
-  assert.deepEqual(told, ["update 10>1", "delete 11?", "add 2"]);
+  assert.deepEqual(reported, ["update 10>1", "delete 11?", "add 2"]);
 });
 
 test("L16 a namespace of 200,000 objects can be listed", () => {
@@ -298,7 +298,7 @@ test("L16 a namespace of 200,000 objects can be listed", () => {
   assert.equal(s.list().length, 200_000);
 });
 
-test("stores of single names share a table: each keeps, replaces and counts its own objects alone (34)", () => {
+test("stores of single names share a table and count their own objects alone", () => {
   const clock = new FakeClock();
   const table = new ObjectTable<Thing>();
   table.addIndex("tag", tags);

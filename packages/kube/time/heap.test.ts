@@ -5,7 +5,7 @@ import { Heap } from "./heap.ts";
 
 type Item = { readonly rank: number };
 
-test("WQ-24 a heap gives its items in order, whatever was put in and taken from the middle", () => {
+test("WQ-24 a heap gives its items in order, whatever was removed from the middle", () => {
   const ranks = array(integer({ min: 0, max: 30 }), { minLength: 15, maxLength: 40 });
   const removals = array(nat({ max: 39 }), { minLength: 1, maxLength: 5 });
   assertProperty(

@@ -57,7 +57,7 @@ test("WQ-08 a drain hands out once more a key that was added while it was proces
   assert.equal(await stopped.value(), "finished");
 });
 
-test("WQ-09 a drain does not end while a key put back by done waits for a worker", async () => {
+test("WQ-09 a drain waits for a key that done has put back", async () => {
   const queue = newQueue("foo", "bar");
   await take(queue);
   await take(queue);

@@ -42,7 +42,7 @@ async function watched(watch: Response): Promise<readonly string[]> {
   }
 }
 
-test("an error happens to the n-th request that matches, as often as asked, and is not carried out", async (t) => {
+test("an error replaces the n-th matching request, which is not carried out", async (t) => {
   const sandbox = await started(t);
   const effect = { kind: "status", code: 429, retryAfter: 3 } as const;
   const fault = sandbox.inject({ verb: "create", resource: "secrets", nth: 2, times: 2, effect });
@@ -124,7 +124,7 @@ test("a watch is cut, or expires, after so many events, and another watch is not
   assert.deepEqual(await third, ["ADDED", "ADDED", "ADDED"]);
 });
 
-test("time stands still until a step: timestamps, delays, deletions and the end of a watch follow it", async (t) => {
+test("time stops until a step moves timestamps, delays, deletions and watches", async (t) => {
   const sandbox = await started(t, BEGAN);
   sandbox.load("apiVersion: v1\nkind: Namespace\nmetadata: { name: old }\n---\n");
   await fetch(`${sandbox.url}/api/v1/namespaces/old`, { method: "DELETE" });
@@ -201,7 +201,7 @@ test("a List is loaded as its items, as kubectl prints it", async (t) => {
   assert.deepEqual(await namesIn(sandbox), ["a", "b"]);
 });
 
-test("a request that is never answered hangs until the sandbox stops, as one that waits for a month", async (t) => {
+test("a request that is never answered hangs until the sandbox stops", async (t) => {
   for (const time of [undefined, BEGAN]) {
     const sandbox = await started(t, time);
     const effect = { kind: "delay", ms: Number.POSITIVE_INFINITY } as const;

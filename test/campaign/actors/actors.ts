@@ -25,7 +25,8 @@ export const SECOND_NAMESPACE = "tools";
 export const MARKER = "planted-value-";
 // As text, and as base64, of which a value begins with it.
 const TOLD = [MARKER, btoa(MARKER).slice(0, -4)];
-export const tellsValue = (text: string): boolean => TOLD.some((told) => text.includes(told));
+export const tellsValue = (text: string): boolean =>
+  TOLD.some((reported) => text.includes(reported));
 const P = "secretcast.io/";
 /** Annotations of ours, by their words. */
 export const prefixed = <T>(words: Readonly<Record<string, T>>): Record<string, T> =>

@@ -48,7 +48,7 @@ export class Platform {
   readonly #chance: () => number;
   readonly #marker: string;
   readonly #data = new Map<string, Data>();
-  /** Values that were written and must not be told, in plain text. */
+  /** Values that were written and must not be reported, in plain text. */
   readonly values: string[] = [];
 
   constructor(admin: Http, { chance, marker }: { chance: () => number; marker: string }) {

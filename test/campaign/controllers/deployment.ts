@@ -1,7 +1,7 @@
 // The replicas of one controller as whoever runs them treats them: started, told to stop, killed, rolled
 // out with other flags, begun again when they ended by themselves; and the faults between each and the
 // API server. The same on every stage.
-// Promises: a write is told once, as it is carried out, with the flags that its writer was started with.
+// Promises: a write is reported once, as it is carried out, with the flags that its writer was started with.
 import { LEASE_TIMES, type FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { LEASES } from "../../../packages/kube/rest/resource.ts";

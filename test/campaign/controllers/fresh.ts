@@ -15,7 +15,7 @@ export type Fresh = Pick<ProxiedServer, "proxy" | "kubeconfig"> & {
   readonly flags: FlagValues;
   /** That of the image; undefined: this tree's. */
   readonly command: readonly string[] | undefined;
-  /** None of these may be told. */
+  /** None of these may be reported. */
   readonly values: readonly string[];
   readonly violations: Violations;
 };

@@ -26,11 +26,11 @@ export type SubjectOptions = {
   readonly kubeconfig: string;
   readonly flags: FlagValues;
   readonly violations: Violations;
-  /** Begins every value that must not be told. */
+  /** Begins every value that must not be reported. */
   readonly marker: string;
   readonly slackMs: () => number;
   /** It ended by itself, and is being started again. */
-  readonly onEnd: (told: string) => void;
+  readonly onEnd: (reported: string) => void;
 };
 
 export class Subject {

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import { WatchedProcess } from "./watched-process.ts";
 
-test("a process that ends by itself is heard to its last line, then judged, then started again", async (t) => {
-  const told: string[] = [];
+test("a process that ends by itself is judged after its last line and restarted", async (t) => {
+  const reported: string[] = [];
   const watched = new WatchedProcess({
     endings: t,
     command: undefined,
@@ -13,13 +13,18 @@ test("a process that ends by itself is heard to its last line, then judged, then
     flags: { "delete-grace": "soon" },
     values: [],
     onTold: () => undefined,
-    onStart: () => void told.push("started"),
+    onStart: () => void reported.push("started"),
     onLine: (line) => {
-      if (line.includes("delete-grace")) told.push("said why");
+      if (line.includes("delete-grace")) reported.push("said why");
     },
-    onEnd: (life, code) => void told.push(`process ${life} ended with ${String(code)}`),
+    onEnd: (life, code) => void reported.push(`process ${life} ended with ${String(code)}`),
   });
   t.after(() => watched.stop());
   await eventually("it is started again", () => watched.life > 1, 60_000);
-  assert.deepEqual(told.slice(0, 4), ["started", "said why", "process 1 ended with 1", "started"]);
+  assert.deepEqual(reported.slice(0, 4), [
+    "started",
+    "said why",
+    "process 1 ended with 1",
+    "started",
+  ]);
 });

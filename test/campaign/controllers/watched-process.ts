@@ -14,7 +14,7 @@ export type WatchedOptions = {
   readonly command: readonly string[] | undefined;
   readonly kubeconfig: string;
   readonly flags: FlagValues;
-  /** None of these may be told; each may be the beginning of a value. */
+  /** None of these may be reported; each may be the beginning of a value. */
   readonly values: readonly string[];
   readonly onTold: (where: string) => void;
   /** It ended by itself, with this code; it is started again right after. */

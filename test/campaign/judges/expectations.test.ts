@@ -14,7 +14,7 @@ function expectations(disturbedMs = -Infinity, slackMs = 0) {
   return { violations, expectations: new Expectations(violations, around) };
 }
 
-test("a good copy that is deleted or changed is told, unless the run does it itself", () => {
+test("a correct copy that others delete or change is reported", () => {
   for (const [found, word] of [
     [undefined, "deleted"],
     ["other", "changed"],
@@ -32,7 +32,7 @@ test("a good copy that is deleted or changed is told, unless the run does it its
   assert.deepEqual(violations.lines, []);
 });
 
-test("what is missing past its time is told once, in a disturbance not at all", () => {
+test("what is missing past its time is reported once, in a disturbance not at all", () => {
   const late = expectations(-Infinity, -10_000);
   late.expectations.expect(PLACE, "good", "rotated", { present: undefined });
   late.expectations.round();
@@ -44,7 +44,7 @@ test("what is missing past its time is told once, in a disturbance not at all", 
   assert.deepEqual(disturbed.violations.lines, []);
 });
 
-test("more than one change in a hundred later than a second is told at the end, one alone is not", async () => {
+test("more than one late change in a hundred is reported at the end", async () => {
   const { violations, expectations: expected } = expectations(-Infinity, -10_000);
   const begin = (): void => {
     for (let n = 0; n < 3; n++) expected.expect(`${n}/a`, "x", "fresh", { present: "x" });
@@ -59,7 +59,7 @@ test("more than one change in a hundred later than a second is told at the end, 
   assert.match(violations.lines.join(), /99th percentile.*fresh: 2 of 2/);
 });
 
-test("a log that reports one message about one place three times a minute repeats itself, however late it is read", () => {
+test("a log with one message about one place three times a minute repeats itself", () => {
   const violations = new Violations(() => undefined);
   const judge = new LogJudge(violations);
   const line = (place: string, ms: number) =>
@@ -71,7 +71,7 @@ test("a log that reports one message about one place three times a minute repeat
   assert.match(violations.lines.join(), /the log repeats itself: write failed a\/b/);
 });
 
-test("a source may have as many lines as it has hundreds of places, and six besides", () => {
+test("a source may have six lines, and one for each hundred places", () => {
   const violations = new Violations(() => undefined);
   const judge = new LogJudge(violations);
   const time = new Date(0).toISOString();
@@ -84,7 +84,7 @@ test("a source may have as many lines as it has hundreds of places, and six besi
   assert.match(violations.lines.join(), /the log repeats itself: copied a\/b/);
 });
 
-test("a process that stops may log at once what waited for a later minute, and its successor may not", () => {
+test("a process that stops may log at once what waited for later", () => {
   const violations = new Violations(() => undefined);
   const judge = new LogJudge(violations);
   const line = JSON.stringify({ time: new Date(0).toISOString(), msg: "copied", source: "a/b" });

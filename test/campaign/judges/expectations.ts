@@ -14,7 +14,7 @@ type Expected = {
   /** For how long it is no delay; a new controller counts anew. */
   graceMs: number;
   pending: boolean;
-  told: boolean;
+  reported: boolean;
   /** Being changed by the run itself: judged when that is done. */
   inHand: boolean;
 };
@@ -92,7 +92,7 @@ export class Expectations {
       sinceMs,
       graceMs,
       pending: true,
-      told: false,
+      reported: false,
       inHand: false,
     });
     this.seen(place, present);
@@ -123,8 +123,8 @@ export class Expectations {
       const behindMs = one.change === "ended" ? BEHIND_OTHERS_MS : 0;
       const limit = AT_MOST_MS + behindMs + this.#around.slackMs();
       const lateMs = this.#lateMs(one);
-      if (!one.pending || one.inHand || one.told || lateMs <= limit) continue;
-      one.told = true;
+      if (!one.pending || one.inHand || one.reported || lateMs <= limit) continue;
+      one.reported = true;
       const after = this.#isDisturbed(one) ? "after the disturbance" : "";
       this.#violations.add(
         `not ${one.digest === undefined ? "ended" : "right"} in time`,

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /** One of a place, five of a source whose places change; one more for a minute that is not ours. */
 const MOST_OF_A_PLACE = 2;
 const MOST_OF_A_SOURCE = 6;
-/** Lines about nothing in particular, such as of passes. */
+/** Lines about nothing in particular, such as of syncs. */
 const MOST_UNPLACED_A_MINUTE = 20 * 60;
 const MOST_KEYS = 20_000;
 

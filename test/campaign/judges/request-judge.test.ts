@@ -1,4 +1,4 @@
-// The judge of requests can see: a write that is not allowed is told, one that is is not.
+// The judge of requests can see: a write that is not allowed is reported, one that is is not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Raw } from "../model/raw.ts";
@@ -58,13 +58,13 @@ test("a patch of a copy, of a pulling Secret and of an offer goes through", () =
       assert.deepEqual(judged(before, "PATCH", body), []);
 });
 
-test("a patch of an unmanaged Secret and of a frozen copy is told", () => {
+test("a patch of an unmanaged Secret and of a frozen copy is reported", () => {
   for (const before of UNMANAGED)
     assert.match(judged(before, "PATCH", JSON_PATCH).join(), /not ours: PATCH .*registry/);
   assert.match(judged(FROZEN, "PATCH", JSON_PATCH).join(), /a newer version made it: PATCH/);
 });
 
-test("a patch that names no version is told", () => {
+test("a patch that names no version is reported", () => {
   for (const body of [{ data: {} }, [{ op: "add", path: "/data", value: {} }]])
     assert.match(judged(OURS, "PATCH", body).join(), /without a resourceVersion/);
 });
@@ -89,7 +89,7 @@ test("whatever is made is a copy in its place, without a finalizer", () => {
   assert.match(judged(OURS, "POST", held, path).join(), /made a finalizer/);
 });
 
-test("what is outside the controller's rights is told, and one Secret that is asked again and again", () => {
+test("a request outside the controller's rights is reported, as is a repeated one", () => {
   const violations = new Violations(() => undefined);
   const judge = new AskedJudge(violations);
   const get = (path: string, search = "") => {

@@ -1,7 +1,7 @@
 // The world of an API server as a watch of the judges' own shows it: Namespaces, Secrets and ConfigMaps, or
 // some of them, or those of one namespace. Promises: what is told to `onChange` is told in the server's order
 // for each kind. A watch that ends is begun anew at once, from where it was; of what came and went while
-// no history was to be had, nothing is told.
+// no history was to be had, nothing is reported.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { ApiError } from "../../../packages/kube/rest/api-error.ts";

@@ -18,7 +18,7 @@ test("slope and confidence are those of the tables: 1.0 ± 0.63 for five points"
   assert.ok(Math.abs(line.within - expected) < 0.02 * expected, String(line.within));
 });
 
-test("95 of 100 times the true slope is within what is said, whether it is zero or not", () => {
+test("the true slope is within the stated range in 95 of 100 cases", () => {
   const chance = seeded(7);
   for (const slope of [0, 0.3]) {
     const lines = Array.from({ length: 400 }, () => fitLine(noisy(slope, chance)));

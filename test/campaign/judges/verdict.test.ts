@@ -66,21 +66,21 @@ function run(shape: Partial<typeof FLAT>, more: readonly SoakRecord[] = [END]) {
   return judgeSoak([...samples.flat(), ...more]);
 }
 
-test("a process whose figures only swing is flat, and the verdict says how sure that is", () => {
+test("a process whose figures only swing is flat, with its certainty", () => {
   const { lines, problems } = run({});
   assert.deepEqual(problems, []);
   assert.match(lines.join("\n"), /^RSS: 12\d\.\d MiB, slope -?0\.\d\d ± [0-2]\.\d\d MiB\/h/m);
   assert.ok(lines.includes("said"));
 });
 
-test("memory that grew, and in the last quarter certainly does no more, is no leak, and both are told", () => {
+test("memory that has certainly stopped growing in the last quarter is no leak", () => {
   const { lines, problems } = run({ rssWarming: 240, rssSwing: 1 });
   assert.deepEqual(problems, []);
   assert.match(lines.join("\n"), /^RSS: .*slope [2-9]\.\d\d ± /m);
   assert.match(lines.join("\n"), /^RSS, in the last quarter: slope -?[01]\.\d\d ± /m);
 });
 
-test("memory that grows by less in the last quarter than before, and by too much, is a leak", () => {
+test("memory that grows a little less in the last quarter is a leak", () => {
   const { problems } = run({ rssWarming: 240, rss: 2.5, rssSwing: 1 });
   assert.match(problems.join("\n"), /^it grows: RSS/m);
 });
@@ -89,20 +89,20 @@ test("memory that grows by ten MiB an hour is a leak", () => {
   assert.match(run({ rss: 10 }).problems.join("\n"), /^it grows: RSS/m);
 });
 
-test("what comes from mapped files is told apart from the rest of it", () => {
+test("what comes from mapped files is distinguished from the rest of it", () => {
   const mapped = run({ rss: 10, mapped: 10 }).problems.join("\n");
   assert.match(mapped, /^it grows: RSS: /m);
   assert.doesNotMatch(mapped, /but for mapped files/);
   assert.match(run({ rss: 10 }).problems.join("\n"), /^it grows: RSS but for mapped files/m);
 });
 
-test("what grows outside of V8's heap is told apart from a heap that V8 holds more of", () => {
+test("growth outside of V8's heap is distinguished from a growing heap", () => {
   assert.doesNotMatch(run({ rss: 10 }).problems.join("\n"), /outside V8/);
   const outside = run({ rss: 10, outside: 10 });
   assert.match(outside.problems.join("\n"), /^it grows: outside V8's heap/m);
 });
 
-test("of the heap garbage that grows is told as such, and what a collection leaves by itself", () => {
+test("garbage that grows is reported apart from what a collection leaves", () => {
   const garbage = run({ garbage: 8 });
   assert.match(garbage.problems.join("\n"), /^it grows: heap in use/m);
   assert.doesNotMatch(garbage.problems.join("\n"), /collections/);
@@ -113,7 +113,7 @@ test("sockets that stay open are a leak", () => {
   assert.match(run({ fds: 6 }).problems.join("\n"), /^it grows: open files/m);
 });
 
-test("in a run too short for a slope, what grows by much is a leak, and what swings is none", () => {
+test("large growth in a run too short for a slope is a leak", () => {
   assert.deepEqual(run({ minutes: 8, rssSwing: 40 }).problems, []);
   const heap = run({ minutes: 8, heap: 300 });
   assert.match(heap.problems.join("\n"), /^it grows: heap that collections/m);
@@ -128,7 +128,7 @@ test("what takes twice as long in the end is drift", () => {
   );
 });
 
-test("a process that ends by itself is a problem, unless it lost its Lease or began during a fault", () => {
+test("a process that ends by itself without losing its Lease is a problem", () => {
   const ended = (last: string): readonly SoakRecord[] => [
     { kind: "ended", s: 100, life: 1, code: 1, last },
     END,
@@ -140,7 +140,7 @@ test("a process that ends by itself is a problem, unless it lost its Lease or be
   assert.match(problem ?? "", /^it ended at 100 s with 1/);
 });
 
-test("what was wrong in the end is in the verdict, and so is that there was no end", () => {
+test("the verdict names what was wrong at the end, and a missing end", () => {
   const wrong: SoakRecord = { kind: "end", s: 1, wrong: ["team-1/s1: missing"], said: [] };
   assert.deepEqual(run({}, [wrong]).problems, ["team-1/s1: missing"]);
   assert.match(run({}, []).lines.join("\n"), /has not ended/);

@@ -22,7 +22,7 @@ async function shortest(fails: (script: Script) => boolean, mostPlays: number): 
 
 const kindsOf = ({ steps }: Script): readonly string[] => steps.map(({ kind }) => kind);
 
-test("what is left of 400 steps are the two that it takes, in their order, and plain settings", async () => {
+test("400 steps shrink to the two needed ones, in order, with plain settings", async () => {
   const isOne = (script: Script): boolean => {
     const kinds = kindsOf(script);
     return kinds.lastIndexOf("roll out") > kinds.indexOf("restart") && kinds.includes("restart");

@@ -28,7 +28,7 @@ function listing(policies: readonly Json[], resource = "validatingadmissionpolic
     path.endsWith(resource) ? [200, { kind: "List", items: policies }] : [200, { items: [] }];
 }
 
-test("every policy of the manifests is known to the check, and names the version of the package", () => {
+test("check knows every policy of the manifests by the version of the package", () => {
   const policies = shipped();
   assert.deepEqual(
     policies.map(({ kind, metadata }) => `${kind} ${metadata?.name}`).toSorted(),
@@ -47,7 +47,7 @@ test("every policy of the manifests is known to the check, and names the version
     }
 });
 
-test("what is installed is told, of this version or of another", async (t) => {
+test("what is installed is reported, of this version or of another", async (t) => {
   const policy = (name: string, labels: Json) => ({ metadata: { name, labels } });
   const { client } = await checkedServer(
     t,
@@ -73,7 +73,7 @@ test("what is installed is told, of this version or of another", async (t) => {
 
 const ACCOUNT = "system:serviceaccount:platform:acme-secretcast";
 
-test("a guard is found under every name, and one that names another account is told", async (t) => {
+test("a guard is found under every name, and one that names another account is reported", async (t) => {
   const guard = (name: string, word: string, expression: string): Json => ({
     metadata: { name, labels: { "app.kubernetes.io/version": version } },
     spec: { matchConditions: [{ name: `${word}by-the-controller`, expression }] },
@@ -85,7 +85,7 @@ test("a guard is found under every name, and one that names another account is t
   const tenantGuard = (...accounts: readonly string[]): Json =>
     guard("acme-tenant-guard-v2", "not-", `!(username in ${JSON.stringify(accounts)})`);
   const other = "system:serviceaccount:secretcast:secretcast";
-  const told = async (policies: readonly Json[], onlyNames?: readonly string[]) => {
+  const reported = async (policies: readonly Json[], onlyNames?: readonly string[]) => {
     const { client } = await checkedServer(t, listing(policies));
     const asked = { account: ACCOUNT, onlyNames };
     const [first, second] = await checkAdmission(client, version, signal, asked);
@@ -95,22 +95,22 @@ test("a guard is found under every name, and one that names another account is t
     `guardrail ok: acme-guardrail-create-v2 is of this version, ${version}`,
     `tenant-guard ok: acme-tenant-guard-v2 is of this version, ${version}`,
   ];
-  assert.deepEqual(await told([...guardrail(ACCOUNT), tenantGuard(ACCOUNT)]), right);
+  assert.deepEqual(await reported([...guardrail(ACCOUNT), tenantGuard(ACCOUNT)]), right);
   // Another installation has a guardrail of its own, and excepts ours from its tenant guard.
   const two = [...guardrail(other), ...guardrail(ACCOUNT), tenantGuard(other, ACCOUNT)];
-  assert.deepEqual(await told(two), right);
+  assert.deepEqual(await reported(two), right);
   const wrong = [...guardrail(other), tenantGuard(ACCOUNT), tenantGuard(other)];
-  assert.deepEqual(await told(wrong), [
+  assert.deepEqual(await reported(wrong), [
     `guardrail warning: acme-guardrail-create-v2 does not name ${ACCOUNT}: nothing but RBAC limits what the controller's account may write`,
     `tenant-guard warning: acme-tenant-guard-v2 does not name ${ACCOUNT}: the API server refuses its changes of copies`,
   ]);
   const [, only] = guardrail(ACCOUNT);
   const half = [...guardrail(other), ...(only === undefined ? [] : [only])];
   assert.match(
-    (await told(half))[0] ?? "",
+    (await reported(half))[0] ?? "",
     /^guardrail warning: there is no policy secretcast-guardrail-create beside acme-guardrail-v2/,
   );
-  const [named] = await told(guardrail(`${ACCOUNT}-2`), ["registry"]);
+  const [named] = await reported(guardrail(`${ACCOUNT}-2`), ["registry"]);
   assert.match(
     named ?? "",
     /^guardrail warning: .* can create a Secret of the type kubernetes\.io/,

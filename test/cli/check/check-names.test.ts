@@ -11,7 +11,7 @@ async function proposed({ run }: SandboxCluster, ...words: readonly string[]) {
   return items.find(({ check }) => check === "rights by name");
 }
 
-test("check proposes --only-names with the names that the plan needs, copies of another name too (34)", async (t) => {
+test("check proposes --only-names with the names that the plan needs, copies of another name too", async (t) => {
   const namespaces = ["secretcast", "team-a"].map((name) => ({
     kind: "Namespace",
     metadata: { name },
@@ -39,7 +39,7 @@ test("check proposes --only-names with the names that the plan needs, copies of 
   assert.equal(await proposed(cluster, "--only-names", "registry"), undefined);
 });
 
-test("check proposes the names of what is current already, pulling Secrets and copies of another name too (34)", async (t) => {
+test("check proposes the names of current copies and pulling Secrets too", async (t) => {
   const namespaces = ["secretcast", "team-a"].map((name) => ({
     kind: "Namespace",
     metadata: { name },
@@ -81,7 +81,7 @@ test("where Secrets may not be listed, no names are proposed", async (t) => {
   assert.match(finding?.["says"] ?? "", /is not known: no right to list secrets/);
 });
 
-test("more than 50 names are counted, with why none is proposed (34)", () => {
+test("more than 50 names are counted, with why none is proposed", () => {
   const names = Array.from({ length: 51 }, (_, at) => `n${at}`);
   const { says, advice } = proposal(names);
   assert.equal(says, "51 names take part, and --only-names has at most 50");

@@ -17,7 +17,7 @@ function pods(...images: readonly string[]): readonly [number, Json] {
   return [200, { kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "1" }, items }];
 }
 
-test("each replicator is known by the images that it is published under, and others are not it", () => {
+test("each replicator is known by its published images, and no other is", () => {
   const known: readonly (readonly [string, string])[] = [
     ["emberstack/kubernetes-reflector:9.1.2", "Reflector"],
     ["quay.io/mittwald/kubernetes-replicator:v2.12.0", "kubernetes-replicator"],
@@ -64,13 +64,13 @@ test("none, no Pods at all, and no right to see them", async (t) => {
   const none = await checkedServer(t, () => pods("nginx"));
   const bare = await checkedServer(t);
   const denied = await checkedServer(t, () => forbidden("list", "pods"));
-  const told = await Promise.all(
+  const reported = await Promise.all(
     [none, bare, denied].map(async ({ client }) => {
       const [finding] = await checkOthers(client, signal);
       return `${finding?.state}: ${finding?.says}`;
     }),
   );
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     "ok: none that is known runs",
     "ok: this API server has no Pods",
     "unknown: Pods could not be listed: no right to list pods",

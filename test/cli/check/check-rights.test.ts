@@ -18,7 +18,7 @@ const asked = (client: ApiClient): CheckedAccount => {
 };
 const REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-test("each right is one line, in the order of the list, and says what it is for", async (t) => {
+test("each right is one line with its purpose, in the order of the list", async (t) => {
   const { client, sandbox } = await checkedServer(t);
   const findings = await checkRights(asked(client), rights, signal);
   assert.deepEqual(
@@ -36,10 +36,13 @@ test("a right that is missing is named, with what to apply", async (t) => {
   const findings = await checkRights(asked(client), rights, signal);
   assert.ok(findings.every(({ state }) => state === "missing"));
   assert.notEqual(checkCode(findings), 0);
-  const told = new Map(findings.map(({ check, advice }) => [check, advice]));
-  assert.match(told.get("patch secrets in every namespace") ?? "", /manifests\/clusterrole\.yaml/);
+  const reported = new Map(findings.map(({ check, advice }) => [check, advice]));
   assert.match(
-    told.get("update leases.coordination.k8s.io/secretcast in secretcast") ?? "",
+    reported.get("patch secrets in every namespace") ?? "",
+    /manifests\/clusterrole\.yaml/,
+  );
+  assert.match(
+    reported.get("update leases.coordination.k8s.io/secretcast in secretcast") ?? "",
     /role\.yaml in secretcast, with secretcast among its resourceNames/,
   );
   const listed = readConfig({ namespaces: "team-a" }, around);
@@ -83,7 +86,7 @@ test("of several names, the one without the right is named", async () => {
   for (const { says } of missing) assert.match(says, /^no right to the name wildcard-tls: /);
 });
 
-test("a right that may not be asked for is unknown, and the whole is not sound", async (t) => {
+test("a right that may not be asked for makes the whole unknown", async (t) => {
   const { client } = await checkedServer(t, (_, path) =>
     path === REVIEW ? forbidden("create", "selfsubjectaccessreviews") : undefined,
   );
@@ -95,7 +98,7 @@ test("a right that may not be asked for is unknown, and the whole is not sound",
   assert.notEqual(checkCode(findings), 0);
 });
 
-test("who is not known to the server is told so, and nothing is guessed", async (t) => {
+test("who is not known to the server is reported, and nothing is guessed", async (t) => {
   const body = { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" };
   const { client } = await checkedServer(t, () => [401, body]);
   await assert.rejects(
@@ -104,7 +107,7 @@ test("who is not known to the server is told so, and nothing is guessed", async 
   );
 });
 
-test("a right that is not granted is unknown where the settings are guessed, and no ClusterRole is advised", async (t) => {
+test("a right that is not granted is unknown where the settings are guessed", async (t) => {
   const no = { kind: "SelfSubjectAccessReview", status: { allowed: false } };
   const { client } = await checkedServer(t, (_, path) => (path === REVIEW ? [201, no] : undefined));
   const findings = await checkRights({ ...asked(client), guessed: true }, rights, signal);

@@ -11,7 +11,7 @@ import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
 const { signal } = new AbortController();
 
-test("the server's version is told, and one that is too old does not do", async (t) => {
+test("the server's version is reported, and one that is too old does not do", async (t) => {
   const { client } = await checkedServer(t);
   const version = await serverVersion(client, signal);
   assert.equal(versionFinding(version).state, "ok");

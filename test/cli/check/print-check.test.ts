@@ -55,7 +55,7 @@ test("json is a CheckList, and -o name the checks alone", async (t) => {
   assert.match((await run(["check", "-o", "name"])).stdout, /^server version\n/);
 });
 
-test("what may not be seen is unknown, and changes the exit code only where the controller needs it", async (t) => {
+test("what may not be read changes the exit code only where the controller needs it", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) => {
     const hidden = path.endsWith("/pods") || path.endsWith("policies");
@@ -98,7 +98,7 @@ test("wrong input is one line, and exit code 1", async (t) => {
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-test("with an installed controller the rights are its account's, by its own flags, and yours stand beside them", async (t) => {
+test("an installed controller's rights are its account's, and yours are beside them", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.load([{ kind: "Namespace", metadata: { name: "platform" } }, liveLease("platform")]);
   const args = ["run", "--namespaces=team-a", "--config-maps", "--source-namespaces=platform"];
@@ -128,7 +128,7 @@ test("with an installed controller the rights are its account's, by its own flag
   assert.equal(right.yours, "yes");
 });
 
-test("where the controller's flags cannot be read no ClusterRole is advised, unless the namespaces are given", async (t) => {
+test("unreadable flags of the controller lead to no advice of a ClusterRole", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) => {
     if (path === REVIEWS) return { status: 201, body: { status: { allowed: false } } };
@@ -142,11 +142,11 @@ test("where the controller's flags cannot be read no ClusterRole is advised, unl
     guessed.stdout,
     /^unknown +list secrets in every namespace +.*may read its Deployment$/m,
   );
-  const told = await run(["check", "--namespaces", "team-a"]);
-  assert.match(told.stdout, /^missing +list secrets in team-a +/m);
+  const reported = await run(["check", "--namespaces", "team-a"]);
+  assert.match(reported.stdout, /^missing +list secrets in team-a +/m);
 });
 
-test("an account that may do everything is too wide, which is a warning and no failure (34)", async (t) => {
+test("an account that may do everything is a warning and no failure", async (t) => {
   const { run } = await sandboxCluster(t);
   const { code, stdout } = await run(["check", "--as", "system:serviceaccount:secretcast:it"]);
   assert.equal(code, 0, stdout);
@@ -155,7 +155,7 @@ test("an account that may do everything is too wide, which is a warning and no f
   assert.doesNotMatch(yours.stdout, /too wide/, "the rights of a user are not the controller's");
 });
 
-test("without the guardrail, rights by name leave one way to other Secrets, and check says it (34)", async (t) => {
+test("check says that rights by name without the guardrail reach other Secrets", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) =>
     path.endsWith("policies") ? { status: 200, body: { items: [] } } : undefined;
@@ -168,7 +168,7 @@ test("without the guardrail, rights by name leave one way to other Secrets, and 
   assert.doesNotMatch((await run(["check"])).stdout, /^warning/m);
 });
 
-test("without a live Lease a line says since when, with what to do, and exit code 2", async (t) => {
+test("a missing live Lease leads to one line and exit code 2", async (t) => {
   const { run, sandbox } = await sandboxCluster(t, undefined, { leads: false });
   const none = await run(["check"]);
   assert.equal(none.code, 2, none.stderr);

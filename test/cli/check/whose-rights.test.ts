@@ -51,7 +51,7 @@ test("an account's rights are asked for as that account, and the user's own apar
   );
 });
 
-test("without the right to impersonate, an account is reviewed with the groups that it has, and impersonation is tried once", async (t) => {
+test("an account is reviewed with its own groups where impersonation is forbidden", async (t) => {
   const { asked, client, other } = await reviewer(t, ({ kind }) =>
     kind === "SubjectAccessReview" ? true : undefined,
   );

@@ -16,7 +16,7 @@ test("the one with the fewest slips is meant, of equal ones the first", () => {
   assert.equal(nearest("starus", WORDS), "status");
 });
 
-test("what only one word begins with is that word; what several do, or one letter, is none", () => {
+test("the beginning of only one word means that word, and a shared one none", () => {
   assert.equal(nearest("all", WORDS), "all-namespaces");
   assert.equal(nearest("sta", WORDS), undefined);
   assert.equal(nearest("a", WORDS), undefined);

@@ -38,13 +38,13 @@ function explained(...groups: readonly StatusGroup[]) {
   return explain(world, made.settings, plan, subject, { namespace: "team-a" }).places[0];
 }
 
-test("a write that failed is told with its cause, and what to do", () => {
+test("a write that failed is reported with its cause, and what to do", () => {
   const place = explained(group("backoff", "quota secrets would be exceeded", "team-a/one"));
   assert.deepEqual([place?.verdict, place?.reason], ["backoff", "quota secrets would be exceeded"]);
   assert.match(place?.decided.change ?? "", /^Raise secrets in the quota, /);
 });
 
-test("what is held is held, and what the cluster shows better is not taken from the page", () => {
+test("what is held stays held, whatever the page says", () => {
   const held = explained(
     group("held", "3 places need 9 bytes, more than 8 (--fanout-limit)", "team-a/one"),
   );

@@ -90,7 +90,7 @@ test("what is typed as told changes the answer", async (t) => {
   assert.equal(JSON.parse((await run(asked)).stdout).items[0].verdict, "create");
 });
 
-test("what is in the way is told whose place it is in, and a copy whose it is", async (t) => {
+test("an object in the way names its place, and a copy its source", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   const unmanaged = await run(["explain", "registry", "-n", "team-b"]);
   assert.match(
@@ -130,7 +130,7 @@ test("what is in the way is told whose place it is in, and a copy whose it is", 
   );
 });
 
-test("a place without a copy says which source wants one there, and why it has none", async (t) => {
+test("a place without a copy says which source wants one there and what prevents it", async (t) => {
   const { run } = await sandboxCluster(t);
   const refused = await run(["explain", "registry", "-n", "team-c"]);
   assert.match(
@@ -150,7 +150,7 @@ test("a place without a copy says which source wants one there, and why it has n
   assert.equal(elsewhere.code, 1);
 });
 
-test("plan and status name what has no effect: a list that is not read, namespaces, Secrets elsewhere", async (t) => {
+test("plan and status name unread lists, namespaces and Secrets without effect", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   const broken = { "secretcast.io/accept": "x" };
   sandbox.load([
@@ -173,8 +173,8 @@ test("plan and status name what has no effect: a list that is not read, namespac
   ]);
   for (const command of ["plan", "status"]) {
     const lines = (await run([command])).stderr.split("\n");
-    const told = lines.filter((line) => /^ignored|frozen|^the source list/.test(line));
-    const [list, first, ...rest] = told;
+    const reported = lines.filter((line) => /^ignored|frozen|^the source list/.test(line));
+    const [list, first, ...rest] = reported;
     assert.match(list ?? "", /^the source list secretcast\/secretcast-sources is not read: it car/);
     assert.match(
       first ?? "",
@@ -215,7 +215,7 @@ test("no form of any answer holds a value", async (t) => {
     }
 });
 
-test("what cannot be listed is named, what can be said is said, and the exit code is 1", async (t) => {
+test("what cannot be listed is named, and the exit code is 1", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path }) => {
     if (path !== "/api/v1/secrets") return undefined;
@@ -299,11 +299,11 @@ test("a ConfigMap is explained as a Secret is, where ConfigMaps take part", asyn
   const metadata = { namespace: "secretcast", name: "ca", annotations };
   sandbox.load([{ kind: "ConfigMap", metadata, data: { "ca.crt": "hunter2" } }]);
   const ask = ["explain", "configmap/ca", "-n", "secretcast"];
-  const told = await run([...ask, "--config-maps"]);
-  assert.match(told.stdout, /^ConfigMap secretcast\/ca: a source\n/);
-  assert.match(told.stdout, /^create +1 +team-a +there is no copy yet$/m);
-  assert.match(told.stdout, /kubectl annotate configmap -n secretcast ca --overwrite/);
-  assert.doesNotMatch(told.stdout, /hunter2/);
+  const reported = await run([...ask, "--config-maps"]);
+  assert.match(reported.stdout, /^ConfigMap secretcast\/ca: a source\n/);
+  assert.match(reported.stdout, /^create +1 +team-a +there is no copy yet$/m);
+  assert.match(reported.stdout, /kubectl annotate configmap -n secretcast ca --overwrite/);
+  assert.doesNotMatch(reported.stdout, /hunter2/);
   const json = await run([...ask, "--config-maps", "--in", "team-a", "-o", "json"]);
   assert.equal(JSON.parse(json.stdout).items[0].resource, "configmaps");
   const without = await run(ask);

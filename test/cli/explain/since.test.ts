@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { forbidden } from "../../support/cli/checked-server.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
-test("objects and Events that may not be read are named, and the exit code is 1 (37)", async (t) => {
+test("unreadable objects and Events are named, and the exit code is 1", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.beforeRequest = ({ path, method }) => {
     if (!/namespaces\/secretcast\/(secrets\/|events)/.test(path)) return undefined;
@@ -28,7 +28,7 @@ test("objects and Events that may not be read are named, and the exit code is 1 
   assert.match(stdout, /^\S+ +Namespace secretcast +created$/m, "the rest is shown");
 });
 
-test("an Event of another program is shown without control characters and in bounds (37)", async (t) => {
+test("an Event of another program is shown without control characters and in bounds", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   sandbox.load([
     {
@@ -58,7 +58,7 @@ test("an Event of another program is shown without control characters and in bou
   );
 });
 
-test("an invalid --since is one line (37)", async (t) => {
+test("an invalid --since is one line", async (t) => {
   const { run } = await sandboxCluster(t);
   for (const since of ["yesterday", "0", "-1h", "1w"]) {
     const { code, stdout, stderr } = await run([

@@ -243,7 +243,7 @@ test("no advice opens a tenant's namespace, and only the rule that decided has a
   assert.doesNotMatch(JSON.stringify(ask(made, "team-b/pulls")), /is a source namespace/);
 });
 
-test("a source that others pull from is asked for there, and needs no word to push it", () => {
+test("a source that others pull from is expected there without a push", () => {
   const made = cluster({});
   made.secret("shared/one", { allow: "team-*", "allow-selector": "tier=gold", match: "any" });
   const change =

@@ -28,9 +28,9 @@ test("a copied source: every rule holds, and the copy itself decides", () => {
 });
 
 test("without a namespace every one is answered, and by name", () => {
-  const told = ask(cluster({ to: "team-*,!team-x" }), "shared/one").places;
+  const reported = ask(cluster({ to: "team-*,!team-x" }), "shared/one").places;
   assert.deepEqual(
-    told.map(({ place, verdict }) => [place.namespace, verdict]),
+    reported.map(({ place, verdict }) => [place.namespace, verdict]),
     [
       ["kube-system", "skip"],
       ["shared", "skip"],
@@ -40,15 +40,15 @@ test("without a namespace every one is answered, and by name", () => {
   );
 });
 
-test("a copy is told as what it is, and by the rules of its source", () => {
+test("a copy is reported as what it is, and by the rules of its source", () => {
   const made = settled({ to: "team-*" });
-  const told = ask(made, "team-a/one");
-  assert.equal(told.is, "copy");
-  assert.deepEqual(refused(told), [
+  const reported = ask(made, "team-a/one");
+  assert.equal(reported.is, "copy");
+  assert.deepEqual(refused(reported), [
     "it is no copy: it is a copy of shared/one, and never a source",
   ]);
   assert.deepEqual(
-    told.places.map(({ verdict, source }) => `${verdict} of ${refText(source)}`),
+    reported.places.map(({ verdict, source }) => `${verdict} of ${refText(source)}`),
     ["current of shared/one"],
   );
 });
@@ -98,7 +98,7 @@ test("labels that are typed as told match the selector", () => {
   assert.deepEqual(selector.value.changes(labels), []);
 });
 
-test("of a source that the list makes it is the list that is to say otherwise", () => {
+test("the way out of a source of the list is an entry of the list", () => {
   const made = cluster({ to: "nowhere" });
   made.list({ tls: "secret: shared/one\nto: shop\npaused: 'true'\n" });
   made.reread();

@@ -164,7 +164,7 @@ test("another Secret with the name of a deleted source gets no rule", () => {
   assert.match(found?.note ?? "", /was never the source of these copies$/);
 });
 
-test("a label that a namespace lost is named, and no namespace is labelled by a command", () => {
+test("a lost label of a namespace is named, and no command sets it", () => {
   const { cluster, way } = served({ "to-selector": "ci=on" });
   cluster.namespace("team-a", {}, { ci: "on" });
   cluster.settle();
@@ -199,7 +199,7 @@ test("commands for thousands of copies have a bounded length, and say what they 
   assert.match(way.note ?? "", /3500 more copies are not named/);
 });
 
-test("no command has a value, and a source whose copies are current has no way out", () => {
+test("no command contains a value, and a current source has no way out", () => {
   const { cluster, way } = served();
   assert.equal(way(), undefined);
   cluster.delete(SOURCE);

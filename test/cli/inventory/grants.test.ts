@@ -45,7 +45,7 @@ test("a RoleBinding grants in its own namespace alone", () => {
   assert.equal(verbs(GET, "team-b"), "");
 });
 
-test("a ClusterRole has the rules that it aggregates, also through another one, and a circle ends", () => {
+test("a ClusterRole has the rules that it aggregates, also in a circle", () => {
   const label = (x: string) => ({ clusterRoleSelectors: [{ matchLabels: { to: x } }] });
   const raw = (name: string, to: string, more: object) => ({
     metadata: { name, labels: { to } },
@@ -88,7 +88,7 @@ test("selectors of aggregation mean what they mean to Kubernetes", () => {
   assert.equal(select({}), true);
 });
 
-test("a user with the name of a service account is that account, and its namespace defaults to the binding's", () => {
+test("a user with the name of a service account is that account", () => {
   const subjects = [
     { kind: "User", name: "system:serviceaccount:ci:deployer" },
     { kind: "ServiceAccount", name: "bot" },

@@ -90,7 +90,7 @@ async function items(
 
 const openCluster = (t: TestContext): Promise<SandboxCluster> => sandboxCluster(t, OBJECTS);
 
-test("each source has its copies, also a source that no longer exists and Secrets that pull (37)", async (t) => {
+test("each source has its copies, also a source that no longer exists", async (t) => {
   const cluster = await openCluster(t);
   const found = await items(cluster);
   assert.deepEqual(
@@ -116,7 +116,7 @@ test("each source has its copies, also a source that no longer exists and Secret
   );
 });
 
-test("without --certificates, no data of a Secret is requested; with it, only that of sources (37)", async (t) => {
+test("without --certificates, no data of a Secret is requested; with it, only that of sources", async (t) => {
   const cluster = await openCluster(t);
   const asked: string[] = [];
   cluster.sandbox.beforeRequest = ({ method, path, query }) => {
@@ -136,7 +136,7 @@ test("without --certificates, no data of a Secret is requested; with it, only th
   assert.doesNotMatch(stdout + stderr, /hunter2|aHVudGVyM/);
 });
 
-test("a certificate is shown by subject, issuer and dates, and the earliest of its chain counts (37)", async (t) => {
+test("a certificate is shown by subject, issuer and the earliest date of its chain", async (t) => {
   const cluster = await openCluster(t);
   const [wildcard] = (await items(cluster, "--certificates")).filter(
     ({ name }) => name === "wildcard",
@@ -158,7 +158,7 @@ test("a certificate is shown by subject, issuer and dates, and the earliest of i
     assert.doesNotMatch(stdout + stderr, /hunter2|BEGIN|MII|Rldva/);
 });
 
-test("a certificate that is empty cannot be read, whatever the type, and may expire too soon (37)", async (t) => {
+test("an empty certificate is unreadable and may expire too soon", async (t) => {
   const to = { "secretcast.io/to": "*" };
   const cluster = await sandboxCluster(t, [
     { kind: "Namespace", metadata: { name: "secretcast" } },
@@ -170,7 +170,7 @@ test("a certificate that is empty cannot be read, whatever the type, and may exp
   assert.match(stderr, /^certificate that cannot be read .*: secretcast\/opaque$/m);
 });
 
-test("without a source, the certificate of a copy is read, and its expiry counts (37)", async (t) => {
+test("without a source, the certificate of a copy is read, and its expiry counts", async (t) => {
   const cluster = await sandboxCluster(t, [
     ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
     {
@@ -186,7 +186,7 @@ test("without a source, the certificate of a copy is read, and its expiry counts
   assert.match(stderr, /^certificate expires sooner .*: secretcast\/lost$/m);
 });
 
-test("without a source, the names of keys are not known, so a certificate is looked for in any type (37)", async (t) => {
+test("a certificate of a missing source is looked for in any type", async (t) => {
   const cluster = await sandboxCluster(t, [
     ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
     { ...copyOf("secretcast/bundle", "team-a/bundle"), data: { "tls.crt": base64(ENDS_2031) } },
@@ -201,7 +201,7 @@ test("without a source, the names of keys are not known, so a certificate is loo
   assert.match(stderr, /^certificate expires sooner .*: secretcast\/bundle$/m);
 });
 
-test("ConfigMaps are sources of their own with --config-maps (37)", async (t) => {
+test("ConfigMaps are sources of their own with --config-maps", async (t) => {
   const cluster = await sandboxCluster(t, [
     ...["secretcast", "team-a"].map((name) => ({ kind: "Namespace", metadata: { name } })),
     secret("secretcast/app", { "secretcast.io/to": "*" }),
@@ -219,7 +219,7 @@ test("ConfigMaps are sources of their own with --config-maps (37)", async (t) =>
   assert.deepEqual([alone, stderr.split("\n", 1)[0]], ["", "no source was found"]);
 });
 
-test("a source whose certificate may not be read is named, and the exit code is 1 (37)", async (t) => {
+test("a source with an unreadable certificate is named, and the exit code is 1", async (t) => {
   const cluster = await openCluster(t);
   cluster.sandbox.beforeRequest = ({ path }) => {
     if (!path.endsWith("/secrets/wildcard")) return undefined;
@@ -231,7 +231,7 @@ test("a source whose certificate may not be read is named, and the exit code is 
   assert.match(stderr, /certificates cannot be read \(403 Forbidden.*\): secretcast\/wildcard$/m);
 });
 
-test("a value above --max-age, or one that may be, is named with exit code 2 (37)", async (t) => {
+test("a value above --max-age, or one that may be, is named with exit code 2", async (t) => {
   const cluster = await openCluster(t);
   const young = await cluster.run(["inventory", "--max-age", "1h", "-l", "none=none"]);
   assert.equal(young.code, 0, "nothing is selected");
@@ -246,7 +246,7 @@ test("a value above --max-age, or one that may be, is named with exit code 2 (37
   assert.equal(lenient.code, 0);
 });
 
-test("who may read is read from RBAC, with the places, and gaps are named with exit code 1 (37)", async (t) => {
+test("readers come from RBAC with their places, and gaps give exit code 1", async (t) => {
   const cluster = await openCluster(t);
   const role = (name: string, namespace?: string) => ({
     metadata: { name, namespace, uid: UID, resourceVersion: "1" },
@@ -349,7 +349,7 @@ test("who may read is read from RBAC, with the places, and gaps are named with e
   );
 });
 
-test("a server without RBAC has no readers to show, and the exit code is 1 (37)", async (t) => {
+test("a server without RBAC has no readers to show, and the exit code is 1", async (t) => {
   const cluster = await openCluster(t);
   const { code, stderr } = await cluster.run(["inventory", "--readers"]);
   assert.equal(code, 1);
@@ -359,7 +359,7 @@ test("a server without RBAC has no readers to show, and the exit code is 1 (37)"
   );
 });
 
-test("an answer with data in place of a table is refused, and not read (37)", async (t) => {
+test("an answer with data in place of a table is refused, and not read", async (t) => {
   const cluster = await openCluster(t);
   cluster.sandbox.beforeRequest = ({ path }) =>
     path === "/api/v1/secrets"
@@ -370,7 +370,7 @@ test("an answer with data in place of a table is refused, and not read (37)", as
   assert.match(stderr, /list secrets.*its kind is not SecretList/);
 });
 
-test("sources that may not be listed are named, and the exit code is 1 (37)", async (t) => {
+test("sources that may not be listed are named, and the exit code is 1", async (t) => {
   const cluster = await openCluster(t);
   cluster.sandbox.beforeRequest = ({ path, method }) => {
     if (!/^\/api\/v1\/(secrets|namespaces\/secretcast\/secrets)$/.test(path)) return undefined;
@@ -382,7 +382,7 @@ test("sources that may not be listed are named, and the exit code is 1 (37)", as
   assert.match(stderr, /namespace secretcast cannot be read \(403 Forbidden\)/);
 });
 
-test("invalid input is one line that names the flag (37)", async (t) => {
+test("invalid input is one line that names the flag", async (t) => {
   const cluster = await openCluster(t);
   for (const [words, says] of [
     [

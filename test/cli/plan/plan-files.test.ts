@@ -35,7 +35,7 @@ async function fails(args: readonly string[], line: RegExp, stdin?: string): Pro
   assert.doesNotMatch(said.stdout + said.stderr, /hunter2|\n\s+at /, "no value, no stack trace");
 }
 
-test("a folder of files is planned: what would be created, by key and label names, exit code 2", async (t) => {
+test("a folder of files is planned by key and label names, with exit code 2", async (t) => {
   const path = folderOf(t, { "a.yaml": TEAMS, "b.yml": SOURCE, "notes.txt": "no: [yaml" });
   const { code, stdout, stderr } = await commandLine(["plan", "-f", path]);
   assert.equal(
@@ -104,7 +104,7 @@ test("stdin, several files, Lists, lists of one kind and JSON after JSON are rea
   assert.match((await commandLine(both, { stdin: SOURCE })).stdout, /team-b/);
 });
 
-test("what takes no part is passed over and counted; a namespace that only a Secret names is one", async () => {
+test("objects that take no part are counted, and a Secret's namespace is assumed", async () => {
   const stdin = `${SOURCE}---
 apiVersion: apps/v1
 kind: Deployment
@@ -124,7 +124,7 @@ metadata: { name: not-ours }
   assert.match(stderr, /taken for namespaces without labels: secretcast, team-c$/m);
 });
 
-test("a folder in a folder is for -R, and -n is where an object is that names no namespace", async (t) => {
+test("-R is for nested folders, and -n for objects without a namespace", async (t) => {
   const bare = SOURCE.replace("  namespace: secretcast\n", "");
   const path = folderOf(t, { "a.yaml": TEAMS, "deep/b.yaml": bare });
   const plan = async (...more: string[]): Promise<string> =>
@@ -155,7 +155,7 @@ test("json and yaml are one List with the verdicts and names, and no value", asy
   assert.doesNotMatch(yaml.stdout + json.stdout, /hunter2|aHVudGVyMg/);
 });
 
-test("--expect takes what -o yaml printed: as expected is 0, each other verdict is told, with 2", async (t) => {
+test("--expect compares the plan with the printed YAML and gives 0 or 2", async (t) => {
   const path = folderOf(t, { "in/a.yaml": TEAMS, "in/b.yaml": SOURCE });
   const plan = ["plan", "-f", `${path}/in`];
   const expected = join(path, "expected.yaml");
@@ -201,7 +201,7 @@ test("the flags of run decide here too", async () => {
   assert.equal((await commandLine(["plan", "-f", "-", "-o", "name"], { stdin, env })).stdout, "");
 });
 
-test("null is an empty value of an annotation or a label, as for an API server: a template without a value", async () => {
+test("null is the empty value of an annotation or a label", async () => {
   const of = async (fields: string): Promise<string> => {
     const stdin = `${TEAMS}---\n${SOURCE.replace("annotations: {", `annotations: {${fields}, `)}`;
     return (await commandLine(["plan", "-f", "-", "-o", "wide"], { stdin })).stdout;
@@ -218,7 +218,7 @@ test("an empty input has nothing to do", async () => {
   assert.equal((await commandLine(["plan", "-f", "-"], { stdin: "# nothing\n---\n" })).code, 0);
 });
 
-test("a file that cannot be read or is no YAML is one line with file, line and column", async (t) => {
+test("an unreadable file is one line with file, line and column", async (t) => {
   const path = folderOf(t, {
     "broken.yaml": `${TEAMS}---\nkind: Secret\ndata: [\n  password: hunter2\n`,
     "broken.json": '{"kind": "Secret", "data": {"hunter2": }',
@@ -261,7 +261,7 @@ test("what an API server would not take is one line with file and line", async (
   );
 });
 
-test("annotations in the template of a Certificate are named as not planned, and those of other tools are not", async () => {
+test("annotations in the template of a Certificate are named as not planned", async () => {
   const certificate = (key: string): string => `---
 apiVersion: cert-manager.io/v1
 kind: Certificate
@@ -279,7 +279,7 @@ spec: {secretTemplate: {annotations: {${key}: "team-*"}}}
   assert.doesNotMatch((await planned("example.com/to")).stderr, /not planned/);
 });
 
-test("a Namespace that files describe twice in the same way is read once, and in two ways it is an error", async () => {
+test("a Namespace that files describe in two ways is an error", async () => {
   const same = await commandLine(["plan", "-f", "-"], { stdin: `${TEAMS}---\n${TEAMS}` });
   assert.equal(same.code, 0, same.stderr);
   const other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {x: other}}\n";
@@ -322,7 +322,7 @@ metadata: { name: wildcard, namespace: certificates }
 data: { tls.crt: aHVudGVyMg== }
 `;
 
-test("the source list in the files makes its sources; a faulty entry is told on the list", async () => {
+test("the source list in the files makes its sources and reports faulty entries", async () => {
   const stdin = `${TEAMS}---\n${LISTED}---\n${LIST}`;
   const said = await commandLine(["plan", "-f", "-", "--no-headers"], { stdin });
   assert.match(
@@ -381,30 +381,26 @@ test("a closed pipe is quiet: who reads no further has what it wants", async (t)
 const FULL = "/dev/full";
 const skip = existsSync(FULL) ? false : `this system has no ${FULL}`;
 
-test(
-  "a full disk fails every command with exit code 1 and one line: its output is not complete",
-  { skip },
-  (t) => {
-    const full = openSync(FULL, "w");
-    t.after(() => closeSync(full));
-    for (const args of [
-      ["plan", "-f", "-", "-o", "json"],
-      ["plan", "-f", "-", "--exit-code=false"],
-      ["rights"],
-      ["completion", "bash"],
-      ["--help"],
-      ["plan", "--version"],
-    ]) {
-      const { status, stderr } = spawnSync(process.execPath, ["bin/secretcast.js", ...args], {
-        input: `${TEAMS}---\n${SOURCE}`,
-        stdio: ["pipe", full, "pipe"],
-        encoding: "utf8",
-      });
-      assert.equal(status, 1, `${args.join(" ")}: ${stderr}`);
-      assert.match(stderr, /^secretcast: stdout: ENOSPC$/m);
-    }
-  },
-);
+test("a full disk fails every command with one line and exit code 1", { skip }, (t) => {
+  const full = openSync(FULL, "w");
+  t.after(() => closeSync(full));
+  for (const args of [
+    ["plan", "-f", "-", "-o", "json"],
+    ["plan", "-f", "-", "--exit-code=false"],
+    ["rights"],
+    ["completion", "bash"],
+    ["--help"],
+    ["plan", "--version"],
+  ]) {
+    const { status, stderr } = spawnSync(process.execPath, ["bin/secretcast.js", ...args], {
+      input: `${TEAMS}---\n${SOURCE}`,
+      stdio: ["pipe", full, "pipe"],
+      encoding: "utf8",
+    });
+    assert.equal(status, 1, `${args.join(" ")}: ${stderr}`);
+    assert.match(stderr, /^secretcast: stdout: ENOSPC$/m);
+  }
+});
 
 test("files are planned without loading what talks HTTP", async (t) => {
   const path = folderOf(t, { "all.yaml": TEAMS + "---\n" + SOURCE });
@@ -463,7 +459,7 @@ data: {k: eA==}
   );
 });
 
-test("a source in the files that a run would ignore is named with its mistakes, and the exit code is 2", async () => {
+test("an ignored source in the files is named with its mistakes and exit code 2", async () => {
   const files = (annotations: object, namespace = "platform"): string =>
     JSON.stringify({
       apiVersion: "v1",

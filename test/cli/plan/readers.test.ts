@@ -13,7 +13,7 @@ const source = (name: string, annotations: string, namespace = "secretcast"): st
   `---\napiVersion: v1\nkind: Secret\nmetadata: { name: ${name}, namespace: ${namespace}, annotations: { ${annotations} } }\nstringData: { password: hunter2 }\n`;
 const TO = (globs: string): string => `secretcast.io/to: "${globs}"`;
 
-test("a change lists each source with the namespaces that it gains and loses, and exits with 2", async (t) => {
+test("a change lists the namespaces that each source gains and loses, with exit code 2", async (t) => {
   const base = folderOf(t, { "a.yaml": NAMESPACES + source("db", TO("team-*")) });
   const next = folderOf(t, { "a.yaml": NAMESPACES + source("db", TO("team-a,prod")) });
   const { code, stdout, stderr } = await commandLine(["plan", "--base", base, "-f", next]);

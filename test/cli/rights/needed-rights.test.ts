@@ -37,7 +37,7 @@ test("without flags the rights are those of the ClusterRole and the Role", () =>
   assert.deepEqual(texts({}).toSorted(), all.toSorted());
 });
 
-test("of listed namespaces each has the rights of its Role, and its source is only read", () => {
+test("each listed namespace has the rights of its Role, and its source is only read", () => {
   const rights = texts({ namespaces: "team-a,team-b", "leader-elect": false, "source-list": "" });
   const inEach = ["team-a", "team-b"].flatMap((name) => [
     ...granted("namespace-rights/role.yaml", () => ` in ${name}`),
@@ -52,7 +52,7 @@ test("of listed namespaces each has the rights of its Role, and its source is on
   assert.deepEqual(rights.toSorted(), [...inEach, ...ofSource, ...better].toSorted());
 });
 
-test("without Events and without a list of Namespaces the controller works in listed namespaces (34)", () => {
+test("without Events and without a list of Namespaces the controller works in listed namespaces", () => {
   const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
   const optional = (flags: FlagValues): readonly string[] =>
     neededRights(readConfig(flags, around))
@@ -69,7 +69,7 @@ test("without Events and without a list of Namespaces the controller works in li
   ]);
 });
 
-test("by name, each right on Secrets but create is limited to the names (34)", () => {
+test("by name, each right on Secrets but create is limited to the names", () => {
   const rights = texts({ "only-names": "registry,ca" }).filter((text) => text.includes("secrets"));
   assert.deepEqual(rights, [
     ...["get", "list", "watch"].map((verb) => `${verb} secrets/registry,ca in every namespace`),
@@ -78,13 +78,13 @@ test("by name, each right on Secrets but create is limited to the names (34)", (
   ]);
 });
 
-test("many names are shown in part (34)", () => {
+test("many names are shown in part", () => {
   const names = Array.from({ length: 50 }, (_, at) => `n${at}`).join(",");
   const [first] = texts({ "only-names": names });
   assert.equal(first, "get secrets/n0,n1,n2,n3,n4 and 45 more in every namespace");
 });
 
-test("a dry run needs no right to write: no Secret, no Event, no Lease (34)", () => {
+test("a dry run needs no right to write: no Secret, no Event, no Lease", () => {
   for (const flags of [{}, { namespaces: "team-a" }, { "only-names": "registry" }])
     for (const right of texts({ ...flags, "dry-run": true }))
       assert.match(right, /^(get|list|watch) (secrets|namespaces|configmaps)/);
@@ -107,13 +107,13 @@ test("without a source list no right on ConfigMaps is asked for", () => {
   assert.ok(!texts({ "source-list": "" }).some((text) => text.includes("configmaps")));
 });
 
-test("without election no right on Leases is asked for, and another Lease is asked for by name", () => {
+test("rights without election include none on Leases", () => {
   assert.ok(!texts({ "leader-elect": false }).some((text) => text.includes("leases")));
   const other = texts({ "lease-name": "mine", "lease-namespace": "kube-ops" });
   assert.ok(other.includes("update leases.coordination.k8s.io/mine in kube-ops"));
 });
 
-test("with listed namespaces, Events on the Lease and on the source list need a right of their own", () => {
+test("Events on the Lease and the source list need rights where namespaces are listed", () => {
   const served = { namespaces: "team-a", "source-namespaces": "shared" };
   const events = (flags: FlagValues): readonly string[] =>
     texts({ ...served, ...flags }).filter((text) => text.startsWith("create events"));

@@ -28,7 +28,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [what, words] of Object.entries(CASES))
-  test(`the printed rights are those of the table, no more and no fewer: ${what} (34)`, async () => {
+  test(`the printed rights are those of the table, no more and no fewer: ${what}`, async () => {
     const objects = await printed(...words);
     assert.deepEqual(grantsOf(objects), neededGrants(words, around));
     for (const { kind, roleRef, subjects = [], metadata } of objects) {
@@ -41,7 +41,7 @@ for (const [what, words] of Object.entries(CASES))
     }
   });
 
-test("with listed namespaces no cluster-scoped object is printed (34)", async () => {
+test("with listed namespaces no cluster-scoped object is printed", async () => {
   const objects = await printed("--namespaces=team-a,team-b", "--only-names=registry");
   const kinds = new Set(objects.map(({ kind }) => kind));
   assert.deepEqual([...kinds], ["Role", "RoleBinding"]);
@@ -49,13 +49,13 @@ test("with listed namespaces no cluster-scoped object is printed (34)", async ()
   assert.deepEqual([...places], ["team-a", "team-b", "secretcast"]);
 });
 
-test("by name, only create is granted for every name (34)", async () => {
+test("by name, only create is granted for every name", async () => {
   const all = grantsOf(await printed("--only-names=registry", "--config-maps"));
   const unnamed = all.filter((grant) => / (secrets|configmaps) /.test(grant));
   assert.deepEqual(unnamed, ["create configmaps in *", "create secrets in *"]);
 });
 
-test("verbs on the same objects are one rule, with the reason for each verb beside it (34)", async () => {
+test("verbs on the same objects are one rule with a reason for each", async () => {
   const { stdout } = await commandLine(["rights", "--only-names=registry"]);
   assert.equal(stdout.match(/- apiGroups:/g)?.length, 7);
   for (const [before] of stdout.matchAll(/^.*\n {2}- apiGroups:/gm))
@@ -66,7 +66,7 @@ test("verbs on the same objects are one rule, with the reason for each verb besi
   );
 });
 
-test("the same flags print the same text, and -o json holds the same objects (34)", async () => {
+test("the same flags print the same text, and -o json holds the same objects", async () => {
   const words = ["rights", "--only-names=b,a", "--namespaces=team-b,team-a"];
   const [first, second, json] = [
     await commandLine(words),
@@ -79,14 +79,14 @@ test("the same flags print the same text, and -o json holds the same objects (34
   assert.match(first.stderr, /--only-names=b,a/);
 });
 
-test("a name that YAML 1.1 would take for something else stays a name (34)", async () => {
+test("a name that YAML 1.1 would take for something else stays a name", async () => {
   const names = "on,no,1000,1e3,null,true";
   const { stdout } = await commandLine(["rights", `--only-names=${names}`]);
   assert.match(stdout, /\["?on"?, .*\]/);
   for (const name of names.split(",")) assert.ok(stdout.includes(`"${name}"`), name);
 });
 
-test("another account and another namespace of the controller (34)", async () => {
+test("another account and another namespace of the controller", async () => {
   const objects = await printed("--service-account=platform/copier");
   const [binding] = objects.filter(({ kind }) => kind === "ClusterRoleBinding");
   assert.deepEqual(binding?.subjects, [
@@ -102,7 +102,7 @@ test("another account and another namespace of the controller (34)", async () =>
   assert.equal(apart.find(({ kind }) => kind === "Role")?.metadata.namespace, "ops");
 });
 
-test("invalid input is one line that names the flag, with exit code 1 (34)", async () => {
+test("invalid input is one line that names the flag, with exit code 1", async () => {
   for (const [words, says] of [
     [["--service-account=secretcast"], /^secretcast: --service-account: "secretcast" is wrong/],
     [["--service-account=a/B"], /^secretcast: --service-account: "a\/B" is wrong/],
@@ -120,7 +120,7 @@ test("invalid input is one line that names the flag, with exit code 1 (34)", asy
   }
 });
 
-test("the environment counts as in a run, and no cluster is asked (34)", async () => {
+test("the environment counts as in a run, and no cluster is asked", async () => {
   const env = { SECRETCAST_ONLY_NAMES: "registry", KUBECONFIG: "/nowhere" };
   const { code, stdout } = await commandLine(["rights"], { env });
   assert.equal(code, 0);

@@ -34,7 +34,7 @@ test("all copies are current and no Pod holds an older value: 0, safe to revoke"
   assert.match(stderr, /^judged by /m);
 });
 
-test("a Pod that started before is listed with its owner and the command, and restarting it is enough", async (t) => {
+test("a Pod that started before is listed with its owner and the restart command", async (t) => {
   const cluster = await rotationCluster(t);
   await cluster.pod("team-a/web", withVariable("registry"));
   const { code, stdout, stderr } = await cluster.rotation();

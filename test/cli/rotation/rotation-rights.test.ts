@@ -64,7 +64,7 @@ function withoutPods(t: TestContext, namespaces: readonly string[]): Promise<Rot
   });
 }
 
-test("Pods of a namespace that may not be listed make it 1, and the line to ask for is named", async (t) => {
+test("Pods that may not be listed give exit code 1 and the command to run", async (t) => {
   const cluster = await withoutPods(t, ["team-b"]);
   const answer = await rotated(cluster);
   assert.equal(answer.code, 1);
@@ -102,7 +102,7 @@ test("Secrets that may not be listed are 1, and never 0", async (t) => {
   assert.match(stderr, /^do not revoke the old value yet: not everything could be read$/m);
 });
 
-test("without the right to list namespaces, each copy has its value, and the answer is 1", async (t) => {
+test("copies in namespaces that may not be listed give exit code 1", async (t) => {
   const cluster = await rotationCluster(t);
   const [status, body] = forbidden("list", "namespaces") ?? [403, ""];
   cluster.sandbox.beforeRequest = ({ path }) =>

@@ -134,7 +134,7 @@ test("Pods of a copy without the present value hold an older one, whenever they 
   assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "CopyNotCurrent");
 });
 
-test("a pulling Secret that was filled counts, and one that no started Pod uses does not", async (t) => {
+test("a filled pulling Secret counts if a started Pod uses it", async (t) => {
   const from = { "secretcast.io/from": "secretcast/registry" };
   const cluster = await rotationCluster(t, [
     ...["secretcast", "team-a", "shop"].map((name) => namespaceObject(name)),
@@ -208,7 +208,7 @@ test("a copy whose name --only-names leaves out keeps what it has: 2", async (t)
   assert.equal(at(answer, "team-a/db").code, "NotKept");
 });
 
-test("without managedFields the time is unknown, and only a Pod that uses the copy prevents it", async (t) => {
+test("an unknown time without managedFields prevents only a Pod that uses the copy", async (t) => {
   const cluster = await rotationCluster(t);
   // The sandbox records managers always, as the API server does unless somebody clears the record.
   const { body } = await cluster.http.send("GET", "/api/v1/secrets");
@@ -236,7 +236,7 @@ test("without managedFields the time is unknown, and only a Pod that uses the co
   );
 });
 
-test("a Pod that runs with a copy which is not there any more still holds it", async (t) => {
+test("a Pod that runs with a deleted copy still holds it", async (t) => {
   const cluster = await rotationCluster(t);
   await cluster.create("/api/v1/namespaces", namespaceObject("old-team"));
   const running = { name: "app", state: { running: { startedAt: BEFORE } } };
@@ -356,7 +356,7 @@ test("a volume with an entry that was renamed is never refreshed", async (t) => 
   assert.equal(at(answer, "team-a/registry").holders[0]?.holds[0]?.code, "VolumeLacksEntry");
 });
 
-test("without holds, a removed copy may have stayed for the grace, as an optional use may show", async (t) => {
+test("a removed copy without holds may have existed for the grace", async (t) => {
   const cluster = await rotationCluster(t);
   await annotate(cluster, "secretcast/secrets/registry", { "secretcast.io/to": "team-b" });
   await cluster.copy("--delete-hold=0");

@@ -6,7 +6,7 @@ import { statusItems } from "../../../src/cli/status/status-items.ts";
 import { groupRows } from "../../../src/page/groups.ts";
 import { heldRow } from "../../support/planner/held-row.ts";
 
-test("the table and the JSON of status say when a held removal is made, and unless what", async () => {
+test("table and JSON of status say when a held removal is made, and unless what", async () => {
   // Half a second more, so that the test has some time for a whole number of seconds.
   const now = Date.now();
   const rows = [heldRow("team-a", { dueAt: 28 * 60_000 + 500 })];
@@ -28,7 +28,7 @@ test("the table and the JSON of status say when a held removal is made, and unle
   );
 });
 
-test("a pipe and -o wide name every place of a row, a terminal the first three", () => {
+test("a pipe and -o wide name every place, and a terminal three of them", () => {
   const places = Array.from({ length: 20 }, (_, n) => `team-${n}/registry`);
   const row = { source: "shared/registry", verdict: "backoff", reason: "no", places, count: 20 };
   const cell = (whole: boolean) =>

@@ -23,7 +23,7 @@ const OBJECTS: readonly JsonObject[] = [
 
 const rowsOf = (text: string) => text.split("\n").filter((line) => line.startsWith("secretcast "));
 
-test("a terminal shows a screenful of a flood, the worst first, and says how much it left out", async (t) => {
+test("a terminal shows the worst screenful of a flood and counts the rest", async (t) => {
   const { run } = await sandboxCluster(t, OBJECTS);
   const { stdout, stderr } = await run(["status"], {
     terminal: true,

@@ -112,7 +112,7 @@ async function pageWith(t: TestContext, port: number, fields: object): Promise<n
   return (server.address() as AddressInfo).port;
 }
 
-test("a name that the controller may not read is not current in status, and frozen in explain", async (t) => {
+test("a name denied to the controller is not current in status and frozen in explain", async (t) => {
   const { home, made, port, said } = await openedWithCopy(t);
   made.page = port;
   await eventually("all is current", async () => (await said("status")).code === 0);
@@ -166,7 +166,7 @@ test("with a controller that runs with --dry-run nothing is current, in status, 
   );
 });
 
-test("where a port-forward cannot be had the status is planned, by the controller's own flags, and says why", async (t) => {
+test("status is planned by the controller's own flags where port-forward is impossible", async (t) => {
   const { scene, made, status } = await opened(t);
   const planned = async (why: RegExp): Promise<void> => {
     const { code, stdout, stderr } = await status();
@@ -222,7 +222,7 @@ for (const [what, answer] of [
     assert.match(stderr, why);
   });
 
-test("settings other than those that the controller runs with are planned, and its page is not taken (H2)", async (t) => {
+test("settings other than the controller's are planned without its page", async (t) => {
   const { scene, status } = await opened(t);
   const same = [`--source-namespaces=${scene.source}`, "--delete-grace=1000ms"];
   assert.match((await status(...same)).stderr, /^read from the controller secretcast\//m);
@@ -315,7 +315,7 @@ test("flags of status that contradict each other are one line", async () => {
   }
 });
 
-test("a page that does not answer is said after 3 s, and the status is planned after 5 s", async (t) => {
+test("a page without an answer is reported after 3 s and replaced after 5 s", async (t) => {
   const { made, status } = await opened(t);
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -334,7 +334,7 @@ test("a page that does not answer is said after 3 s, and the status is planned a
   assert.match(stderr, new RegExp(`at hand: pod ${POD}: its page did not answer within 5s$`, "m"));
 });
 
-test("without a live Lease the first line says since when, and the exit code is 2", async (t) => {
+test("the first line says since when there is no live Lease, with exit code 2", async (t) => {
   const { run, sandbox } = await sandboxCluster(
     t,
     [

@@ -79,7 +79,7 @@ test("what never comes off the list is on it", () => {
     assert.equal(isNeverReleased(key), false, key);
 });
 
-test("no value of --copyable-keys that is taken lets our keys, kubectl's or the managed-by label go", () => {
+test("no accepted value of --copyable-keys removes a protected key", () => {
   const parts = fc.constantFrom(
     "*",
     "?",
@@ -111,7 +111,7 @@ test("no value of --copyable-keys that is taken lets our keys, kubectl's or the 
   assert.equal(mayBeCopied("owner", all.value), true);
 });
 
-test("only what the globs name comes off the list, and a ! glob keeps some of it on", () => {
+test("only what the globs name leaves the list, except where a ! glob keeps it", () => {
   const list = parseCopyableKeys(["argocd.argoproj.io/*", "!argocd.argoproj.io/tracking-id"]);
   assert.ok(list.ok);
   assert.equal(mayBeCopied("argocd.argoproj.io/secret-type", list.value), true);

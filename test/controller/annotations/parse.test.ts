@@ -16,18 +16,18 @@ for (const [what, type, name] of [
   test(`S33 ${what} is refused as a source, with a reason`, () => {
     const made = cluster();
     made.secret(`shared/${name}`, { to: "*" }, { type });
-    const result = made.pass();
+    const result = made.sync();
     assert.deepEqual(result.actions, []);
     assert.equal(result.sources[0]?.state, "refused");
     assert.ok(result.sources[0]?.problems[0]?.expected);
   });
 }
 
-test("S10 a source that cannot be understood is refused and told; all others go on", () => {
+test("S10 a source that cannot be understood is refused and reported; all others go on", () => {
   const made = cluster();
   made.secret("shared/bad", { to: "team-(a|b)" });
   made.secret("shared/good", { to: "team-a" });
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(made.secrets.has("team-a/good"), true);
   const bad = result.sources.find(({ source }) => source.name === "bad");
   assert.equal(bad?.problems[0]?.annotation, "secretcast.io/to");
@@ -48,7 +48,7 @@ for (const [what, words] of [
   test(`${what} refuses the source`, () => {
     const made = cluster();
     made.secret("shared/cred", words);
-    const result = made.pass();
+    const result = made.sync();
     assert.deepEqual(result.actions, []);
     assert.equal(result.sources[0]?.state, "refused");
   });
@@ -56,11 +56,11 @@ for (const [what, words] of [
 
 const MANY_WORDS = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`word-${at}`, "x"]));
 
-test("of a hundred words that nobody knows 20 are told of a source, 3 of a pulling Secret", () => {
+test("20 unknown words of a source are reported at most, and 3 of a pulling Secret", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "*", ...MANY_WORDS });
   made.secret("team-a/app", { from: "shared/cred", ...MANY_WORDS });
-  assert.equal(made.pass().sources[0]?.problems.length, 20);
+  assert.equal(made.sync().sources[0]?.problems.length, 20);
   const app = made.cached("team-a/app");
   assert.equal(app.role === "pull" && app.problems.length, 3);
 });

@@ -6,8 +6,8 @@ import { problemText } from "../../../src/controller/annotations/rules.ts";
 const reason = (part: string) =>
   problemText({ annotation: "secretcast.io/to", part, expected: "x" });
 
-test("S50 a reason quotes a text whole, and shows each character in it that is not seen by itself", () => {
-  const told = [
+test("S50 a reason quotes a text whole and makes invisible characters visible", () => {
+  const reported = [
     ["a\u001b[31mred", String.raw`a\u001b[31mred`],
     ["one\ntwo\r\tthree", String.raw`one\ntwo\r\tthree`],
     ["\u009b2Jgone", String.raw`\u009b2Jgone`],
@@ -18,7 +18,7 @@ test("S50 a reason quotes a text whole, and shows each character in it that is n
     ["tag\u{e0041}", String.raw`tag\udb40\udc41`],
     ["é ü 名 😀", "é ü 名 😀"],
   ] as const;
-  for (const [part, shown] of told)
+  for (const [part, shown] of reported)
     assert.equal(
       reason(part),
       `invalid secretcast.io/to: "${shown}": expected x`,

@@ -37,7 +37,7 @@ function refusal(text: string, terms = TERMS): string {
   return entry.problems.map(problemText).join("; ");
 }
 
-test("an object of each kind can be in an entry, and be named on a command line", () => {
+test("an entry and a command line can name an object of each kind", () => {
   for (const kind of OBJECT_KINDS) {
     const field = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}`;
     const entry = parse({ one: `${field}: shared/one\nto: "*"` }).get("one");
@@ -166,7 +166,7 @@ const REFUSED: readonly (readonly [what: string, text: string, reason: RegExp])[
 ];
 
 for (const [what, text, reason] of REFUSED) {
-  test(`an entry with a fault is refused, and told by key and word: ${what}`, () => {
+  test(`an entry with a fault is refused, and reported by key and word: ${what}`, () => {
     assert.match(refusal(text), reason);
     assert.match(refusal(text), /^invalid entry tls: /);
   });
@@ -206,14 +206,14 @@ test("entries that name one object are all refused, and each other one is not", 
   assert.deepEqual([list.get("other")?.problems, list.get("map")?.problems], [[], []]);
 });
 
-test("an entry that is written as before is the same entry, and one that is not is another", () => {
+test("an entry is the same entry only if it is written as before", () => {
   const before = parse({ one: "secret: a/b\nto: x", two: "secret: a/c\nto: x" });
   const after = parse({ one: "secret: a/b\nto: x", two: "secret: a/c\nto: y" }, TERMS, before);
   assert.equal(after.get("one"), before.get("one"));
   assert.notEqual(after.get("two"), before.get("two"));
 });
 
-test("of a hundred faults of one entry five are told", () => {
+test("of a hundred faults of one entry five are reported", () => {
   const words = Array.from({ length: 100 }, (_, at) => `word-${at}: x\n`).join("");
   const list = parse({ tls: `secret: a/b\nto: x\n${words}` });
   assert.equal(list.get("tls")?.problems.length, 5);

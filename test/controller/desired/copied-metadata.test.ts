@@ -181,7 +181,7 @@ test("a source in a namespace that publishes by * alone cannot use --copyable-ke
     assert.deepEqual(released(ARGO, sources, namespace).keys(), may ? [ARGO] : [], sources);
 });
 
-test("a key that the administrator withdraws leaves the copies, in one update, and comes back with the flag", () => {
+test("a key that the administrator withdraws leaves the copies in one update", () => {
   const { made, keys } = released(ARGO, "shared", "shared");
   made.edit("team-a/one", ({ metadata }) => (metadata.labels["helm.sh/chart"] = "theirs"));
   const under = (flag: string | undefined): readonly string[] => {
@@ -192,7 +192,7 @@ test("a key that the administrator withdraws leaves the copies, in one update, a
     made.restart();
     made.reread();
     made.now += 5000;
-    const { actions } = made.pass();
+    const { actions } = made.sync();
     assert.deepEqual(made.settle().actions, [], "nothing is left to write");
     return actions.map(({ kind }) => kind);
   };
@@ -206,7 +206,7 @@ test("a key that the administrator withdraws leaves the copies, in one update, a
   assert.equal(made.get("team-a/one").metadata.uid, uid);
 });
 
-test("a source is refused where slow globs of --copyable-keys would be asked of very many of its keys", () => {
+test("a source with too many keys for slow globs of --copyable-keys is refused", () => {
   const { made } = released("*oproj*/*a*", "shared", "shared");
   made.edit("shared/one", ({ metadata }) => {
     for (let at = 0; at < 1900; at++)
@@ -218,7 +218,7 @@ test("a source is refused where slow globs of --copyable-keys would be asked of 
   assert.match(source?.problems[0]?.expected ?? "", /^fewer than 1902 keys that --copyable-keys/);
 });
 
-test("S34 copied annotations that would not fit are dropped and told; ours never", () => {
+test("S34 copied annotations that would not fit are dropped and reported; ours never", () => {
   const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "*", "copy-annotations": "*" });
   made.edit("shared/one", ({ metadata }) => {

@@ -13,7 +13,7 @@ function copied(words: Texts, given: Given = {}): { made: Cluster; copy: RawSecr
   return { made, copy: made.get("team-a/one") };
 }
 
-test("a copy carries our marks for its own place, and data, type and immutable of the source", () => {
+test("a copy carries our marks and the data, type and immutability of its source", () => {
   const given = { type: "example.com/x", immutable: true, data: { a: "1" }, labels: { team: "x" } };
   const { made, copy } = copied({ "on-delete": "keep" }, given);
   const source = made.get("shared/one");
@@ -41,28 +41,28 @@ test("S27 a mere metadata change of the source rewrites nothing", () => {
   const { made } = copied({});
   made.edit("shared/one", ({ metadata }) => (metadata.labels["team"] = "b"));
   made.now += 5000;
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
 });
 
-test("S23 S24 an edited copy is restored, a deleted one made again, and the causes are told", () => {
+test("S23 S24 an edited copy is restored, a deleted one made again, and the causes are reported", () => {
   const { made } = copied({});
   made.edit("team-a/one", ({ data }) => (data["extra"] = "eA=="));
   made.now += 5000;
-  assert.equal(made.pass().actions[0]?.cause, "edited");
+  assert.equal(made.sync().actions[0]?.cause, "edited");
   assert.deepEqual(made.get("team-a/one").data, made.get("shared/one").data);
   made.delete("team-a/one");
   made.memory.copyVanished({ namespace: "team-a", name: "one" });
   made.now += 5000;
-  assert.equal(made.pass().actions[0]?.cause, "deleted");
+  assert.equal(made.sync().actions[0]?.cause, "deleted");
   made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
   made.now += 5000;
-  assert.equal(made.pass().actions[0]?.cause, "changed");
+  assert.equal(made.sync().actions[0]?.cause, "changed");
 });
 
 test("S34 a source without data has copies without data", () => {
   const { made, copy } = copied({}, { data: {} });
   assert.deepEqual(copy.data, {});
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
 });
 
 for (const [type, keep, expected] of [
@@ -95,7 +95,7 @@ test("adopt: equal type only, the named source only, not an immutable one", () =
   }
 });
 
-test("the fan-out limit holds the creates of one source, counts what it has, and lets the others go", () => {
+test("the fan-out limit holds the creates of one source and no others", () => {
   const made = new Cluster({ fanoutLimitBytes: 5000 }).withNamespaces(
     "shared",
     "team-a",
@@ -108,7 +108,7 @@ test("the fan-out limit holds the creates of one source, counts what it has, and
   assert.equal(made.secrets.has("team-b/big"), true);
   made.annotate("shared/big", { to: "*" });
   made.now += 5000;
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(made.secrets.has("team-c/big"), false);
   assert.equal(made.secrets.has("team-c/small"), true);
   const big = result.sources.find(({ source }) => source.name === "big");

@@ -28,7 +28,7 @@ function served(made: Cluster): readonly string[] {
 
 const BOTH = { to: "team-*,!team-legacy", "to-selector": "tier=gold" };
 
-test("match: any takes a namespace by its name or by its labels, but for what a ! glob excludes", () => {
+test("match: any takes a namespace by name or labels, except what a ! glob excludes", () => {
   const made = cluster({ ...BOTH, match: "any" });
   made.settle();
   assert.deepEqual(served(made), ["team-a", "team-b", "shop"]);
@@ -91,7 +91,7 @@ for (const [what, words, annotation, part, expected] of [
 ] as const) {
   test(`match: any ${what} refuses the source, and says what is missing`, () => {
     const made = cluster({ ...words, match: "any" });
-    const result = made.pass();
+    const result = made.sync();
     assert.deepEqual(result.actions, []);
     assert.deepEqual(
       result.sources[0]?.problems.map(({ annotation, part }) => [annotation, part]),
@@ -117,7 +117,7 @@ for (const value of ["", "Any", "either", "any,all"]) {
   });
 }
 
-test("from any to all and back, copies end and come, after the grace and a look at the namespace", () => {
+test("a change from any to all removes copies after the grace, and back creates them", () => {
   const made = cluster({ ...BOTH, match: "any" });
   made.settle();
   const say = (match: string): void => void made.annotate("shared/one", { match });
@@ -149,12 +149,12 @@ test("explain says of match: any what each word answers, and agrees with the pla
     asks?.answer,
     "secretcast.io/to: team-*,!team-legacy, or secretcast.io/to-selector: tier=gold",
   );
-  const told = places.map(({ place, verdict, decided }) => {
+  const reported = places.map(({ place, verdict, decided }) => {
     return `${place.namespace} ${verdict}: ${decided.answer.replaceAll("secretcast.io/", "")}`;
   });
   const neither =
     "it does not match to: team-*,!team-legacy, and its labels do not match to-selector: tier=gold";
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     `other skip: ${neither}`,
     "shared skip: it is the source's own namespace",
     "shop current: the copy is what it should be",

@@ -76,7 +76,7 @@ test("without refusals nothing is held back", () => {
 });
 
 for (const share of [0.1, 0.3, 0.5])
-  test(`a server that refuses ${100 * share} % at random, however little it is asked, is asked as much as ever`, () => {
+  test(`a server that refuses ${100 * share} % at random is asked as often as before`, () => {
     const { taken } = simulate({ refuses: atRandom(share) }, 120);
     assert.ok(taken() > 0.85 * 790 * (1 - share), `${taken()}`);
   });
@@ -87,7 +87,7 @@ for (const [perSecond, burst] of [
   [500, 50],
   [2000, 200],
 ] as const)
-  test(`of ${perSecond} writes a second that a server takes nearly all are used, and few are refused`, () => {
+  test(`nearly all of ${perSecond} accepted writes a second are used, with few refusals`, () => {
     const answerMs = (flying: number): number => (perSecond < 1000 ? usual(flying) : 1);
     const { taken, refused } = simulate({ refuses: bucketOf(perSecond, burst), answerMs }, 120);
     assert.ok(taken() > 0.85 * perSecond, `${taken()} taken`);
@@ -95,14 +95,14 @@ for (const [perSecond, burst] of [
     assert.ok(refused(60) < 0.3 * perSecond, `${refused(60)} refused later`);
   });
 
-test("a server that refuses everything for a minute is left alone but for a few, and has all its work seconds later", () => {
+test("a server that refuses everything for a minute has all its work soon after", () => {
   const { taken, refused } = simulate({ refuses: (now) => now >= 5000 && now < 65_000 }, 80);
   assert.ok(refused(5, 6) < 150, `${refused(5, 6)} in the first second`);
   assert.ok(refused(10, 65) <= 5, `${refused(10, 65)} a second`);
   assert.ok(taken(70) > 780, `${taken(70)} a second after it`);
 });
 
-test("a server that refuses nine of ten is asked for a few a second, and has all its work some seconds later", () => {
+test("a server that refuses nine of ten is asked a few times a second", () => {
   const most = atRandom(0.9);
   const { taken, refused } = simulate(
     { refuses: (now) => now >= 5000 && now < 35_000 && most(now) },
@@ -119,7 +119,7 @@ for (const [retryAfterMs, mostASecond] of [
   [30_000, 1],
   [300_000, 1],
 ] as const)
-  test(`a server that takes nothing and says Retry-After ${retryAfterMs} ms is asked for ${mostASecond} a second at most`, () => {
+  test(`a server with Retry-After ${retryAfterMs} ms is asked ${mostASecond} times a second at most`, () => {
     const { refused } = simulate(
       { refuses: () => true, ...(retryAfterMs !== undefined && { retryAfterMs }) },
       120,
@@ -127,7 +127,7 @@ for (const [retryAfterMs, mostASecond] of [
     assert.ok(refused(10) <= mostASecond, `${refused(10)} a second`);
   });
 
-test("the longest of the times that refusals in a row named is waited for, once something is taken none of them", () => {
+test("the longest time of consecutive refusals is waited for until one write succeeds", () => {
   const pace = new WritePace(MOST);
   const refuse = (times: number, retryAfterMs: number): void => {
     for (let n = 0; n < times; n++) pace.refused(0, 0, retryAfterMs);

@@ -90,7 +90,7 @@ test("a write that is refused holds up no other", async () => {
   for (const key of ["b", "c", "d"]) await end(key);
 });
 
-test("twenty refusals in a row pause the pool for as long as the server asks, and halve what may fly", async () => {
+test("twenty consecutive refusals pause the pool and halve its flights", async () => {
   const { clock, pool, order, flying, end } = open(8);
   pool.replace(numbered(100));
   for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
@@ -135,7 +135,7 @@ test("stop drops what waits, lets what flies end, and leaves no timer", async ()
   assert.equal(clock.timers, 0);
 });
 
-test("stop ends a pause, after it nothing starts any more, and a late 429 arms no timer", async () => {
+test("nothing starts after stop, and a late 429 sets no timer", async () => {
   const { clock, pool, order, flying, end } = open(2);
   pool.replace(numbered(100));
   for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
@@ -172,7 +172,7 @@ test("no more bytes fly than a process has room for, but one write always may", 
   assert.deepEqual(order, ["a", "b", "c", "d"]);
 });
 
-test("what waited for its namespace, and then finds no room for its bytes, waits for that too", async () => {
+test("a write that waited for its namespace also waits for room for its bytes", async () => {
   const { pool, order, end } = open(32);
   const MIB = 2 ** 20;
   const of = (key: string, mib: number): Job => ({
@@ -195,7 +195,7 @@ test("what waited for its namespace, and then finds no room for its bytes, waits
 const copies = (source: string, ...keys: string[]): Job[] =>
   keys.map((key) => ({ key, source, namespace: key.slice(0, key.indexOf("/")) }));
 
-test("a write whose decision no longer holds is not started, and a newer plan is asked for", async () => {
+test("a write without a valid decision does not start, and a newer plan is requested", async () => {
   const changed = new Set<string>();
   const { pool, order, end } = open(1, ({ key }) => !changed.has(key));
   pool.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
@@ -213,7 +213,7 @@ test("a write whose decision no longer holds is not started, and a newer plan is
   await end("b/x");
 });
 
-test("a namespace has a quarter of the pool at most, reads eight flights, and of several sources none has all", async () => {
+test("a namespace has a quarter of the pool at most, shared by its sources", async () => {
   const { pool, flying, end } = open(16);
   const many = Array.from({ length: 30 }, (_, n) => `a/${n}`);
   pool.replace(copies("s/x", ...many));
@@ -236,7 +236,7 @@ test("a namespace has a quarter of the pool at most, reads eight flights, and of
   assert.equal(Array.from(flying.keys()).filter((key) => key.endsWith("/x")).length, 12);
 });
 
-test("what is slow is cut off once others need its room, all but a quarter, and comes back in that quarter", async () => {
+test("a slow write is cut off once others need its room beyond a quarter", async () => {
   const { clock, pool, order, flying, cut, end } = open(8);
   const hung = Array.from({ length: 8 }, (_, n) => `h${n}/x`);
   pool.replace(copies("s/x", ...hung));
@@ -257,7 +257,7 @@ test("what is slow is cut off once others need its room, all but a quarter, and 
   assert.equal(again.length, 3, again.join());
 });
 
-test("a namespace that was slow is so until a write there is done quickly: one that fails at once tells nothing", async () => {
+test("a namespace stays slow until a write there is done quickly", async () => {
   const { clock, pool, flying, end } = open(8);
   const slow = ["h0", "h1", "h2", "h3"];
   const round = (source: string): number => {
@@ -280,7 +280,7 @@ test("a namespace that was slow is so until a write there is done quickly: one t
   await endAll(false);
 });
 
-test("a source that was slow wherever it was written shares a quarter of the pool in new namespaces too", async () => {
+test("a source that was slow everywhere shares a quarter of the pool in new namespaces", async () => {
   const { clock, pool, flying, end } = open(8);
   const inNew = (source: string, first: number, count: number): Job[] =>
     copies(`s/${source}`, ...Array.from({ length: count }, (_, n) => `n${first + n}/${source}`));

@@ -14,7 +14,7 @@ import {
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-test("a reason is its sentence with its parameters, and what follows it is in the same line", () => {
+test("a reason is one line of its sentence with its parameters", () => {
   const gone = because("SourceGone", { source: "shared/registry" });
   const later = because("RemovedLater", { seconds: 10, flag: "--delete-grace" });
   const reason = followedBy(followedBy(gone, later), because("NotConfirmed", { error: "timeout" }));
@@ -71,7 +71,7 @@ test("docs/reference.md has each code with its sentence, in the order of the cat
   assert.deepEqual(rows, wanted);
 });
 
-test("the planner and its memory have no sentence of their own (T9)", () => {
+test("the planner and its memory have no sentence of their own", () => {
   const found = ["plan", "state"].flatMap((folder) => {
     const path = join(ROOT, "src/controller", folder);
     return readdirSync(path).flatMap((file) => {

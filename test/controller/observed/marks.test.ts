@@ -21,7 +21,7 @@ const ANNOTATIONS = {
   "secretcast.io/source-version": "17",
 };
 
-test("S20 a Secret that lacks one of the four marks, or has one that is not so, is a stranger's", () => {
+test("S20 a Secret with a missing or faulty mark is unmanaged", () => {
   assert.ok(marksOf(PLACE, LABELS, ANNOTATIONS));
   assert.equal(marksOf(PLACE, {}, ANNOTATIONS), undefined);
   for (const [word, bad] of [
@@ -39,7 +39,7 @@ test("S20 a Secret that lacks one of the four marks, or has one that is not so, 
   }
 });
 
-test("S25 a source-version that no API server gives out counts as none, so that it is restored", () => {
+test("S25 an impossible source-version counts as none and is restored", () => {
   for (const bad of ["tampered", "", "0", "-1", "1.5", "1e9", " 17", "1".repeat(21)]) {
     const annotations = { ...ANNOTATIONS, "secretcast.io/source-version": bad };
     assert.equal(marksOf(PLACE, LABELS, annotations)?.sourceVersion, "", `"${bad}"`);
@@ -47,7 +47,7 @@ test("S25 a source-version that no API server gives out counts as none, so that 
   assert.equal(marksOf(PLACE, LABELS, ANNOTATIONS)?.sourceVersion, "17");
 });
 
-test("a copy with a mark that this version does not know is frozen, whatever becomes of its source", () => {
+test("a copy with an unknown mark is frozen, whatever becomes of its source", () => {
   for (const end of [
     (made: Cluster) => made.delete("shared/one"),
     (made: Cluster) => void made.secret("shared/one", { to: "nowhere" }),
@@ -73,7 +73,7 @@ test("a copy with a mark that this version does not know is frozen, whatever bec
   }
 });
 
-test("a mark that somebody changes or removes is put back or makes the copy unmanaged, whichever mark it is (T17)", () => {
+test("a mark that somebody changes is restored or makes the copy unmanaged", () => {
   for (const mark of annotationsOn("copy")) {
     // It changes with every version of the source; an impossible one is restored (S25).
     if (mark === "source-version") continue;
@@ -98,7 +98,7 @@ test("a mark that somebody changes or removes is put back or makes the copy unma
   }
 });
 
-test("the guardrail lets the controller write exactly the marks of the vocabulary (T17)", () => {
+test("the guardrail lets the controller write exactly the marks of the vocabulary", () => {
   const policy = readFileSync(
     join(import.meta.dirname, "../../../manifests/components/guardrail/policy.yaml"),
     "utf8",

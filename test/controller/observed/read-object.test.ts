@@ -45,7 +45,7 @@ const MARKS = { source: "shared/ca", "placed-at": "team-a/app", "source-uid": "u
 const JUNK = Object.fromEntries(MANY.map((key) => [key, LONG.slice(0, 250)]));
 
 for (const [what, words, labels, type] of [
-  ["a stranger with much data", {}, {}],
+  ["an unmanaged object with much data", {}, {}],
   ["an offer of adopt among blanks", { adopt: `${" ".repeat(250_000)}shared/ca` }, {}],
   ["an offer of adopt of a long type", { adopt: "shared/ca" }, {}, LONG],
   ["a pulling Secret with a long placed-at", { from: "no/body", "placed-at": MANY.join() }, {}],
@@ -65,7 +65,7 @@ for (const [what, words, labels, type] of [
   });
 }
 
-test("what has no name or no namespace is no object, and of a type all of 253 characters are kept", () => {
+test("an object without name or namespace is none, and a type has 253 characters", () => {
   const read = (metadata: object, type = "Opaque"): string | undefined =>
     readObject({ metadata, type }, context)?.role;
   const identity = { uid: "u", resourceVersion: "7" };
@@ -83,7 +83,7 @@ test("what has no name or no namespace is no object, and of a type all of 253 ch
   }
 });
 
-test("a Secret has a name of at most 253 characters: so long is the source of a copy that is ours", () => {
+test("a copy of ours can have a source with a name of 253 characters", () => {
   const identity = { uid: "u", resourceVersion: "7", namespace: "team-a", name: "app" };
   for (const [length, role] of [
     [253, "copy"],

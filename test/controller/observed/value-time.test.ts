@@ -38,7 +38,7 @@ test("an edit of a label by another manager does not make the value younger", ()
   assert.deepEqual(timeOf(rows), [CREATED, CREATED, "create"]);
 });
 
-test("a manager with other fields as well gives a range, because its time may be that of a label", () => {
+test("a manager with other fields gives a range of times", () => {
   const rows = [row("operator", LATE, { ...DATA, ...LABEL })];
   assert.deepEqual(timeOf(rows), [CREATED, LATE, "operator"]);
 });
@@ -51,7 +51,7 @@ test("a manager of data alone gives the time of its last change", () => {
   assert.deepEqual(timeOf(rows, 2), [EARLY, EARLY, "kubectl-patch"]);
 });
 
-test("the newest of several managers of data counts, and an older one of data alone is the other end", () => {
+test("the newest manager of data counts, and an older one limits the range", () => {
   const rows = [
     row("operator", LATE, { "f:data": { "f:b": {} }, ...LABEL }),
     row("kubectl-patch", EARLY, DATA),
@@ -69,7 +69,7 @@ test("each field of entries counts, also the write-only one of Secrets", () => {
   }
 });
 
-test("a manager that has the map and none of its entries says nothing of the value", () => {
+test("a manager of the map without entries says nothing of the value", () => {
   const rows = [
     row("create", LATE, { "f:data": { ".": {} } }),
     row("patch", EARLY, { "f:data": { "f:a": {} } }),

@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/controller/model/verdicts.ts";
 const order = ({ actions }: Plan): readonly string[] =>
   actions.map(({ kind, place }) => `${kind} ${place.namespace}`);
 
-test("creates that have been due for three seconds alternate with the youngest, the longest due first", () => {
+test("creates due for three seconds alternate with the youngest", () => {
   const made = new Cluster().withNamespaces("shared");
   made.secret("shared/registry", { to: "*" });
   for (let second = 0; second <= 5; second++) {
@@ -19,7 +19,7 @@ test("creates that have been due for three seconds alternate with the youngest, 
   assert.deepEqual(order(made.plan()), expected);
 });
 
-test("deletes come after creates until they have been due for five seconds (H5)", () => {
+test("deletes come after creates until they have been due for five seconds", () => {
   const made = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared");
   for (const at of [0, 1, 2]) {
     made.namespace(`old-${at}`, {}, {}, at);

@@ -63,13 +63,13 @@ function published(): Cluster {
   return made;
 }
 
-test("a place that nobody wants is skipped, and a wanted one without an object is created", () => {
+test("an unwanted place is skipped, and a wanted empty one is created", () => {
   const made = published();
   assert.deepEqual(brief(decisionAt(made, "team-a/other")), ["skip"]);
   assert.deepEqual(brief(decisionAt(made, "team-a/ca")), ["create", "shared/ca", []]);
 });
 
-test("of two sources the strongest gets an empty place, unless it is reserved for the other", () => {
+test("the strongest source gets an empty place unless it is reserved", () => {
   const made = published();
   made.secret("shared/younger", { to: "team-*", name: "ca" }, { at: 2 });
   const first = ["create", "shared/ca", ["shared/younger"]];

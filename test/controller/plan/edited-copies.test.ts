@@ -22,7 +22,7 @@ function changed(teams: readonly string[]): Cluster {
   return made;
 }
 
-test("as long as an update or a replace of a change is still to come, what differs was not edited", () => {
+test("a difference does not count as an edit while an update is pending", () => {
   for (const [teams, expected] of [
     [["team-a"], ["update changed team-a"]],
     [["team-b"], ["replace changed team-b"]],
@@ -37,7 +37,7 @@ test("as long as an update or a replace of a change is still to come, what diffe
   }
 });
 
-test("as long as a write of a change goes on failing, what differs was not edited", () => {
+test("a difference does not count as an edit while its write keeps failing", () => {
   for (const teams of [["team-a"], ["team-b"], ["team-a", "team-b"]]) {
     const made = changed(teams);
     for (let round = 0; round < 3; round++) {
@@ -52,7 +52,7 @@ test("as long as a write of a change goes on failing, what differs was not edite
   }
 });
 
-test("what somebody changes where all are current was edited, though the record of its version be gone", () => {
+test("a change of a current copy is an edit, even without a record", () => {
   const made = changed(["team-a", "team-c"]);
   made.settle();
   made.edit("team-a/db", ({ metadata, data }) => {
@@ -63,7 +63,7 @@ test("what somebody changes where all are current was edited, though the record 
   assert.deepEqual(causes(made.plan()), ["update edited team-a"]);
 });
 
-test("a copy that somebody deleted is told so once, and not when the place is wanted anew later", () => {
+test("a copy that somebody deleted is reported once", () => {
   const made = changed(["team-a"]);
   made.settle();
   made.now += 5000;

@@ -1,4 +1,4 @@
-// Annotations of ours that have no effect where they stand: found, counted, and told with what to do.
+// Annotations of ours that have no effect where they stand: found, counted, and reported with what to do.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -18,7 +18,7 @@ function counted({ counts }: IgnoredReport): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 
-test("each annotation that has no effect where it stands is counted under its reason, and says what to do", () => {
+test("each annotation without effect is counted under its reason with the remedy", () => {
   const made = cluster();
   made.secret("shared/good", { to: "team-*", name: "copied", keys: "*" });
   made.secret("shared/offer", { allow: "team-*" });
@@ -44,15 +44,18 @@ test("each annotation that has no effect where it stands is counted under its re
     marks: 1,
     accept: 1,
   });
-  const told = new Map(
+  const reported = new Map(
     ignored.sample.map((one) => [refText(one.object), ignoredText(one.kind, one.ignored)]),
   );
-  assert.match(told.get("shared/asks-nothing") ?? "", /io\/keys has no effect without to,/);
-  assert.match(told.get("team-a/pasted") ?? "", /io\/source has no effect here: this is no copy/);
+  assert.match(reported.get("shared/asks-nothing") ?? "", /io\/keys has no effect without to,/);
+  assert.match(
+    reported.get("team-a/pasted") ?? "",
+    /io\/source has no effect here: this is no copy/,
+  );
   for (const reason of IGNORED_REASONS) assert.ok(IGNORED_HEADLINES[reason]);
 });
 
-test("what has its effect is not counted: sources, pulls, copies, offers to be adopted, and what is refused", () => {
+test("sources, pulls, copies, offers and refused objects are not without effect", () => {
   const made = cluster();
   made.secret("shared/good", { to: "team-*" });
   made.secret("shared/wrong", { to: "team-*", too: "x" });
@@ -75,7 +78,7 @@ test("what has its effect is not counted: sources, pulls, copies, offers to be a
   assert.deepEqual(refused.toSorted(), ["token", "wrong"], "what is refused is told as refused");
 });
 
-test("six thousand of one namespace are a count and the five that came last, and hide no other's", () => {
+test("six thousand objects of one namespace are a count and the last five", () => {
   const made = cluster();
   for (let n = 0; n < 6000; n++) made.secret(`team-a/spam-${n}`, { to: "*" });
   made.secret("team-b/honest", { to: "*" });
@@ -102,7 +105,7 @@ test("of however many namespaces, at most five hundred Secrets are kept by name"
   assert.equal(ignored.sample.length, 500);
 });
 
-test("a stranger that is ignored keeps no text of its own", () => {
+test("an unmanaged object that is ignored keeps no text of its own", () => {
   const made = cluster();
   made.secret("team-a/one", { to: "x".repeat(5000), keys: "y".repeat(5000) });
   made.secret("team-a/two", { to: "z" });

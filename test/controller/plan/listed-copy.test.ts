@@ -37,7 +37,7 @@ const isThere = (made: Cluster, place: string): boolean => made.secrets.has(plac
 function stays(made: Cluster, reason: RegExp): void {
   const before = made.get("team-a/tls").metadata.resourceVersion;
   for (let round = 0; round < 5; round++) {
-    const plan = made.pass();
+    const plan = made.sync();
     assert.equal(verdictAt(plan, "team-a/tls"), "frozen");
     assert.match(reasonAt(plan, "team-a/tls"), reason);
     made.now += 60_000;
@@ -45,12 +45,12 @@ function stays(made: Cluster, reason: RegExp): void {
   assert.equal(made.get("team-a/tls").metadata.resourceVersion, before);
 }
 
-test("an entry makes a source of an object in any namespace, and its copies say which one did", () => {
+test("a list entry makes a source in any namespace, and its copies name the entry", () => {
   const made = copied();
   const { annotations } = made.get("team-a/tls").metadata;
   assert.equal(annotations?.["secretcast.io/entry"], "tls");
   assert.equal(annotations?.["secretcast.io/source"], "vault/tls");
-  const plan = made.pass();
+  const plan = made.sync();
   assert.deepEqual(
     plan.sources.map(({ source, entry, state }) => [refText(source), entry, state]),
     [["vault/tls", "tls", "ok"]],
@@ -61,7 +61,7 @@ test("an entry makes a source of an object in any namespace, and its copies say 
 
 test("the object of an entry is read again by one question, which writes nothing there", () => {
   const made = cluster();
-  made.pass();
+  made.sync();
   made.list({ tls: EVERYWHERE });
   const plan = made.plan();
   assert.deepEqual(
@@ -74,7 +74,7 @@ test("the object of an entry is read again by one question, which writes nothing
   assert.ok(isThere(made, "team-a/tls"));
 });
 
-test("an ending that no entry decides asks nothing of the list, which may be unreadable by now", () => {
+test("an ending that no entry decides does not depend on a readable list", () => {
   const made = copied();
   made.secret("shared/plain", { to: "team-a" });
   made.settle();
@@ -83,7 +83,7 @@ test("an ending that no entry decides asks nothing of the list, which may be unr
   });
   const asked: string[] = [];
   for (let round = 0; round < 30 && isThere(made, "team-a/plain"); round++) {
-    for (const action of made.pass().actions)
+    for (const action of made.sync().actions)
       if (action.kind === "confirm") asked.push(...action.liveReads.map(({ kind }) => kind));
     made.now += 1000;
   }
@@ -107,7 +107,7 @@ test("an entry comes before every source namespace, after the list was asked liv
   made.secret("shared/tls", { to: "team-a" }, { data: { crt: "shared" } });
   made.settle();
   made.list({ tls: EVERYWHERE });
-  made.pass();
+  made.sync();
   const held = made.plan();
   assert.equal(verdictAt(held, "team-a/tls", "vault/tls"), "conflict");
   const asked = held.actions.flatMap((action) =>
@@ -118,7 +118,7 @@ test("an entry comes before every source namespace, after the list was asked liv
   assert.equal(made.get("team-a/tls").metadata.annotations?.["secretcast.io/source"], "vault/tls");
 });
 
-test("a readable list that lacks the entry ends its copies as on-delete says, after grace and questions", () => {
+test("a readable list without the entry ends its copies by on-delete after the grace", () => {
   for (const [words, ends] of [
     ["", "delete"],
     ["\non-delete: keep", "release"],
@@ -127,7 +127,7 @@ test("a readable list that lacks the entry ends its copies as on-delete says, af
     made.list(OTHERS);
     const plan = made.plan();
     assert.equal(verdictAt(plan, "team-a/tls"), "wait", "the object is read again first");
-    made.pass();
+    made.sync();
     assert.equal(verdictAt(made.plan(), "team-a/tls"), ends);
     assert.deepEqual(actionsAt(made.plan(), "team-a/tls"), [], "not before the grace");
     const due = made.due();
@@ -138,7 +138,7 @@ test("a readable list that lacks the entry ends its copies as on-delete says, af
   }
 });
 
-test("a copy whose entry is gone stays while its source is not read, whoever else wants the place: nobody can say whose it is", () => {
+test("a copy without its entry stays while its source is not read", () => {
   const made = copied();
   const targets = new Set(["team-a", "team-b"]);
   const scope = { targets, watched: new Set([...targets, "shared"]) };
@@ -147,7 +147,7 @@ test("a copy whose entry is gone stays while its source is not read, whoever els
   made.reread();
   stays(made, /source vault\/tls is not read \(--namespaces\)/);
   made.secret("shared/tls", { to: "team-a" }, { data: { crt: "shared" } });
-  const plan = made.pass();
+  const plan = made.sync();
   assert.equal(verdictAt(plan, "team-a/tls", "vault/tls"), "frozen");
   assert.equal(verdictAt(plan, "team-a/tls", "shared/tls"), "conflict");
   const { places } = explain(
@@ -176,7 +176,7 @@ test("a copy whose entry is gone stays while its source is not read, whoever els
 test("before copies end because the list lacks their entry, the list is asked live", () => {
   const made = copied();
   made.list(OTHERS);
-  made.pass();
+  made.sync();
   made.plan();
   made.now += 10_000;
   const asked = made
@@ -188,7 +188,7 @@ test("before copies end because the list lacks their entry, the list is asked li
 });
 
 for (const state of ["absent", "unread", "off"] as const) {
-  test(`the copies of entries stay as they are while the list is ${state}, and nothing else does`, () => {
+  test(`only the copies of entries stay unchanged while the list is ${state}`, () => {
     const made = copied();
     made.secret("shared/other", { to: "team-*" }, { data: { a: "1" } });
     made.settle();
@@ -243,7 +243,7 @@ test("entries that name one object are refused, and the copies of each freeze", 
   stays(made, /again, tls name it/);
 });
 
-test("an entry for a copy or a pulling Secret is refused, and they stay what they are", () => {
+test("an entry for a copy or a pulling Secret is refused without effect on it", () => {
   const made = cluster();
   made.secret("shared/own", { to: "team-*", allow: "*" }, { data: { a: "1" } });
   made.secret("team-b/pulled", { from: "shared/own" }, { data: {} });
@@ -265,7 +265,7 @@ test("an entry for a copy or a pulling Secret is refused, and they stay what the
   assert.equal(plan.rows.length, 0);
 });
 
-test("an entry whose object does not exist is told as absent, and takes effect when it comes", () => {
+test("an entry for a missing object is reported and takes effect with the object", () => {
   const made = cluster();
   made.list({ later: "secret: vault/later\nto: team-a" });
   const plan = made.settle();
@@ -278,7 +278,7 @@ test("an entry whose object does not exist is told as absent, and takes effect w
   assert.ok(isThere(made, "team-a/later"));
 });
 
-test("where the list lacks the entry, the object's own annotations take the place by one update", () => {
+test("the object's own annotations take over from a removed entry in one update", () => {
   const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
   made.secret("shared/tls", { to: "team-a", keys: "b" }, { data: { a: "1", b: "2" } });
   made.list({ tls: "secret: shared/tls\nto: team-*" });
@@ -334,7 +334,7 @@ test("copies of an entry follow what it says: keys, name, places, and paused", (
   assert.ok(!isThere(made, "team-a/tls"));
 });
 
-test("who pulls by an entry is filled, keeps it while the list is gone, and loses it with the entry", () => {
+test("a Secret that pulls by an entry keeps its content while the list is missing", () => {
   const made = cluster();
   made.secret("team-a/pulled", { from: "vault/tls" }, { data: {} });
   made.list({ tls: "secret: vault/tls\nallow: team-a" });
@@ -357,7 +357,7 @@ test("who pulls by an entry is filled, keeps it while the list is gone, and lose
   assert.equal(made.get("team-a/pulled").metadata.annotations?.["secretcast.io/entry"], undefined);
 });
 
-test("an object that an entry named is gone: its copies go as those of any source", () => {
+test("the copies of a missing listed object are removed as those of any source", () => {
   const made = copied();
   made.delete("vault/tls");
   made.settle();
@@ -373,7 +373,7 @@ test("a type that is no source's refuses the entry, in the words of the entry", 
   assert.equal(report?.problems[0]?.annotation, "entry token: type");
 });
 
-test("explain names the entry, and what to type is about the list, never about the object", () => {
+test("explain names the entry and gives commands for the list only", () => {
   const made = copied("secret: vault/tls\nto: team-a\npaused: true");
   const plan = made.settle();
   const said = explain(made.world(), made.settings, plan, { namespace: "vault", name: "tls" });
@@ -401,13 +401,13 @@ test("a copy that an entry made records the list that contains the entry", () =>
   assert.equal(made.get("team-a/plain").metadata.annotations["secretcast.io/list"], undefined);
 });
 
-test("an older version's copies get the mark list by one update each, and nothing else changes", () => {
+test("copies of an older version get the mark list by one update each", () => {
   const made = copied();
   const before = structuredClone(made.get("team-a/tls"));
   withoutList(made);
   made.restart();
   made.reread();
-  const plan = made.pass();
+  const plan = made.sync();
   assert.deepEqual(
     plan.actions.map(({ kind, cause }) => `${kind} ${cause}`),
     ["update changed", "update changed", "update changed"],
@@ -418,7 +418,7 @@ test("an older version's copies get the mark list by one update each, and nothin
   assert.deepEqual(made.settle().actions, []);
 });
 
-test("a second installation with a list of its own freezes the copies of the first one's list", () => {
+test("a second installation's list freezes the copies of the first one's list", () => {
   for (const other of [
     {},
     { other: 'secret: vault/other\nto: "*"' },
@@ -436,7 +436,7 @@ test("a second installation with a list of its own freezes the copies of the fir
   }
 });
 
-test("a copy without the mark list counts as this list's only if the list has its key", () => {
+test("a copy without the mark list belongs to a list with its key", () => {
   const made = copied();
   withoutList(made);
   made.restart();

@@ -60,7 +60,7 @@ test("S20 a copy whose marks were stripped is its owner's: conflict, not overwri
   made.settle();
   made.edit("team-a/cred", ({ metadata }) => (metadata.labels = {}));
   made.now += 5000;
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, "team-a/cred"), "conflict");
   assert.deepEqual(result.actions, []);
 });
@@ -87,14 +87,14 @@ for (const [policy, accept, taken] of [
   });
 }
 
-test("a namespace that no longer accepts loses its copy; one that cannot be understood keeps it", () => {
+test("a namespace that stops accepting loses its copy, and an unreadable one keeps it", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-*" });
   made.settle();
   made.namespace("team-a", { accept: "false" });
   made.namespace("team-b", { acept: "false" });
   made.now += 5000;
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, "team-a/cred"), "delete");
   assert.match(reasonAt(result, "team-a/cred"), /does not accept/);
   assert.equal(verdictAt(result, "team-b/cred"), "frozen");
@@ -124,7 +124,7 @@ test("system, excluded and the controller's own namespaces receive nothing, and 
   assert.equal(made.secrets.has("kube-system/cred"), true);
 });
 
-test("copies of a source that is refused, out of scope or in a namespace being deleted are frozen", () => {
+test("copies of a refused, unread or terminating source are frozen", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-a" });
   made.settle();
@@ -198,7 +198,7 @@ test("a new name moves the copies: created there before they are deleted here", 
   made.settle();
   made.annotate("shared/cred", { name: "renamed" });
   made.now += 5000;
-  assert.deepEqual(actionsAt(made.pass(), "team-a/renamed"), ["create"]);
+  assert.deepEqual(actionsAt(made.sync(), "team-a/renamed"), ["create"]);
   assert.deepEqual(actionsAt(made.due(), "team-a/cred"), ["delete"]);
 });
 
@@ -226,7 +226,7 @@ test("a source that is being deleted puts nothing anywhere and keeps what it has
   assert.equal(verdictAt(result, "team-a/cred"), "frozen");
 });
 
-test("flags alone delete nothing: a wider or narrower one leaves every copy there, and opt-in keeps it current", () => {
+test("a wider or narrower flag alone deletes no copy", () => {
   const changes: readonly Partial<PlannerSettings>[] = [
     { sourceNamespaces: globs("*"), namespacePolicy: "opt-in" },
     { namespacePolicy: "opt-in" },
@@ -274,7 +274,7 @@ test("under opt-in a namespace that says nothing keeps its copies current and ta
   assert.equal(made.secrets.has("team-a/cred"), false);
 });
 
-test("under opt-in a namespace that says false, or names others, loses the copies that were kept", () => {
+test("a namespace that refuses under opt-in loses the copies that were kept", () => {
   for (const accept of ["false", "other/*"]) {
     const made = cluster();
     made.secret("shared/cred", { to: "team-a" });
@@ -299,7 +299,7 @@ test("under opt-in another source takes no place over in a namespace that says n
   assert.equal(made.secrets.has("team-a/cred"), false);
 });
 
-test("what a source would put into etcd counts the places that it has, those that are updated and replaced too", () => {
+test("the bytes of a source in etcd include its updated and replaced places", () => {
   const made = cluster();
   const places = ["a", "b", "c", "d"].map((name) => `team-${name}`);
   for (const name of places.slice(2)) made.namespace(name);
@@ -322,7 +322,7 @@ test("what a source would put into etcd counts the places that it has, those tha
   assert.equal(verdictAt(made.plan(), "team-e/cred"), "create");
 });
 
-test("sources that want places without end have a bounded number of rows, and all are counted", () => {
+test("sources with endless wishes have few rows, and all are counted", () => {
   const NAMESPACES = 200;
   const SOURCES = 400;
   for (const words of [{ name: "ca" }, { paused: "true" }]) {

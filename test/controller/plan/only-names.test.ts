@@ -37,7 +37,7 @@ function writesNothing(made: Cluster): Plan {
   return plan;
 }
 
-test("a source whose copies get a name that is not listed is refused, and the reason has the value to add (34)", () => {
+test("a source with copies of an unlisted name is refused with the value to add", () => {
   const made = cluster(named("registry", "ca"));
   made.secret("shared/registry", { to: "team-*", name: "pull-secret" });
   const plan = writesNothing(made);
@@ -52,7 +52,7 @@ test("a source whose copies get a name that is not listed is refused, and the re
   assert.equal(made.settle().states.current, 2);
 });
 
-test("the value to add is left out where it would be too long or there is no room for another name (34)", () => {
+test("the value to add is left out where it would be too long", () => {
   const long = Array.from({ length: 5 }, (_, at) => `${"n".repeat(200)}${at}`);
   const full = Array.from({ length: 50 }, (_, at) => `n${at}`);
   for (const [names, expected] of [
@@ -66,7 +66,7 @@ test("the value to add is left out where it would be too long or there is no roo
   }
 });
 
-test("objects of other names are no sources, no copies and in nobody's way (34)", () => {
+test("objects of other names are no sources, no copies and in nobody's way", () => {
   const made = cluster(named("registry"));
   made.secret("shared/registry", { to: "team-*" });
   made.secret("shared/other", { to: "team-*" });
@@ -79,7 +79,7 @@ test("objects of other names are no sources, no copies and in nobody's way (34)"
   assert.equal(made.secrets.has("team-a/other"), false);
 });
 
-test("a list entry that names an object of another name is refused with the value to add, and its copies freeze (34)", () => {
+test("a list entry for an unlisted name is refused with the value to add", () => {
   const made = cluster({});
   made.secret("shared/wildcard");
   const entries = {
@@ -103,7 +103,7 @@ test("a list entry that names an object of another name is refused with the valu
   assert.equal(reasonAt(plan, "team-a/registry"), text);
 });
 
-test("an entry that gives its copies another name is refused with the value to add (34)", () => {
+test("an entry that gives its copies another name is refused with the value to add", () => {
   const made = cluster(named("registry"));
   made.secret("shared/registry");
   made.list({ good: 'secret: shared/registry\nto: "team-b"\nname: ca' });
@@ -117,7 +117,7 @@ test("an entry that gives its copies another name is refused with the value to a
   );
 });
 
-test("a copy whose source has another name freezes, however its source was made (34)", () => {
+test("a copy whose source has another name freezes, however its source was made", () => {
   const made = cluster({});
   made.secret("shared/registry-source", { to: "team-*", name: "registry" });
   made.settle();
@@ -132,7 +132,7 @@ test("a copy whose source has another name freezes, however its source was made 
   );
 });
 
-test("a pulling Secret that names another name has the one reason, and what was filled stays (34)", () => {
+test("a pulling Secret with an unlisted name has one reason and keeps its content", () => {
   const made = cluster({ ...named("registry"), deleteGraceMs: 0 });
   made.secret("team-a/registry", { from: "shared/other" }, { data: {} });
   const one = writesNothing(made);
@@ -150,7 +150,7 @@ test("a pulling Secret that names another name has the one reason, and what was 
   assert.deepEqual(made.get("team-a/registry").data, filled);
 });
 
-test("a name that is taken off deletes nothing, with no grace at all, and comes back without a write (34)", () => {
+test("a name taken off the list deletes nothing and returns without a write", () => {
   const quick = { deleteGraceMs: 0 };
   const made = cluster({ ...quick, ...named("registry", "ca") });
   for (const name of ["registry", "ca"]) made.secret(`shared/${name}`, { to: "team-*" });
@@ -164,7 +164,7 @@ test("a name that is taken off deletes nothing, with no grace at all, and comes 
   assert.ok(made.secrets.has("team-a/ca"));
 });
 
-test("all names, then some, then all again writes nothing (34)", () => {
+test("all names, then some, then all again writes nothing", () => {
   const made = cluster({ deleteGraceMs: 0 });
   made.secret("shared/registry", { to: "team-*" });
   made.secret("shared/ca", { to: "team-*", name: "bundle" });
@@ -182,7 +182,7 @@ test("all names, then some, then all again writes nothing (34)", () => {
   }
 });
 
-test("places of a name that cannot be read freeze, and all others go on (34)", () => {
+test("places of a name that cannot be read freeze, and all others go on", () => {
   const made = cluster(named("registry", "ca", "tls"));
   made.secret("shared/registry", { to: "team-a" });
   made.secret("shared/tls", { to: "team-a", name: "ca" });
@@ -205,7 +205,7 @@ test("places of a name that cannot be read freeze, and all others go on (34)", (
   assert.deepEqual(made.get("team-a/ca").data, made.get("shared/tls").data);
 });
 
-test("a place of an unreadable name that has its copy freezes too, and its source's other copies do (34)", () => {
+test("a place of an unreadable name freezes, and its source's other copies do not", () => {
   const made = cluster(named("registry", "ca"));
   made.secret("shared/registry", { to: "team-*" });
   made.settle();
@@ -216,7 +216,7 @@ test("a place of an unreadable name that has its copy freezes too, and its sourc
   assert.equal(plan.states.frozen, 2);
 });
 
-test("nothing is created at a place of a name that cannot be read (34)", () => {
+test("nothing is created at a place of a name that cannot be read", () => {
   const made = cluster(named("registry", "ca"));
   made.deniedNames = new Set(["ca"]);
   made.secret("shared/registry", { to: "team-*", name: "ca" });
@@ -225,7 +225,7 @@ test("nothing is created at a place of a name that cannot be read (34)", () => {
   assert.deepEqual(actionsAt(plan, "team-a/ca"), []);
 });
 
-test("explain says in one line which value lets an object or a source take part (34)", () => {
+test("explain says in one line which value lets an object or a source take part", () => {
   const made = cluster(named("registry"));
   made.secret("shared/other", { to: "team-*" });
   made.secret("team-a/registry", { from: "shared/offer" }, { data: {} });

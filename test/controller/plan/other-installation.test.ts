@@ -102,7 +102,7 @@ test("what an entry of another installation's list made is that installation's, 
   assert.equal(made.get("team-a/tls").data["crt"], btoa("v1"));
 });
 
-test("the forged mark of another list hides no copy of an own source, annotated or listed", () => {
+test("the forged mark of another list hides no copy of an own source", () => {
   const made = new Cluster().withNamespaces("shared", "vault", "team-a");
   made.settings = { ...made.settings, otherSourceNamespaces: globs("apps") };
   made.secret("shared/own", { to: "team-a" });
@@ -111,7 +111,7 @@ test("the forged mark of another list hides no copy of an own source, annotated 
   made.settle();
   for (const place of ["team-a/own", "team-a/tls"])
     made.annotate(place, { entry: "theirs", list: "elsewhere/list" });
-  const plan = made.pass();
+  const plan = made.sync();
   assert.equal(plan.kinds[0]?.others, 0);
   assert.equal(plan.states.frozen, 2);
   assert.ok(!isAllCurrent(plan));

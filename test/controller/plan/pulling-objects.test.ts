@@ -26,14 +26,14 @@ test("S40 a pulling Secret waits for its source and is filled, with a record of 
   const made = cluster({ allow: "*" });
   const source = made.get("shared/db");
   made.delete("shared/db");
-  assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict");
+  assert.equal(verdictAt(made.sync(), "team-a/app"), "conflict");
   made.secrets.set("shared/db", source);
   made.settle();
   assert.deepEqual(keys(made), ["password", "user"]);
   assert.equal(mark(made, "placed-at"), "team-a/app");
   assert.equal(mark(made, "source-uid"), source.metadata.uid);
   assert.equal(mark(made, "source-version"), source.metadata.resourceVersion);
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
 });
 
 test("the source's keys filter first, the pulling Secret's second", () => {
@@ -52,9 +52,9 @@ for (const [what, allow] of [
 ] as const) {
   test(`no consent, because ${what}: the same reason as for no source`, () => {
     const made = cluster(allow);
-    const refused = made.pass().rows.find(({ pulling }) => pulling);
+    const refused = made.sync().rows.find(({ pulling }) => pulling);
     made.delete("shared/db");
-    const absent = made.pass().rows.find(({ pulling }) => pulling);
+    const absent = made.sync().rows.find(({ pulling }) => pulling);
     assert.equal(refused?.verdict, "conflict");
     assert.deepEqual(refused.reason, absent?.reason);
     assert.deepEqual(keys(made), []);
@@ -64,7 +64,7 @@ for (const [what, allow] of [
 test("a Secret outside the source namespaces cannot be pulled", () => {
   const made = cluster({ allow: "*" }, { from: "team-b/db" });
   made.secret("team-b/db", { allow: "*" }, { data: SOURCE });
-  assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict");
+  assert.equal(verdictAt(made.sync(), "team-a/app"), "conflict");
 });
 
 test("S43 consent goes: the content goes, and the UID of the source stays as the record", () => {
@@ -72,7 +72,7 @@ test("S43 consent goes: the content goes, and the UID of the source stays as the
   made.settle();
   made.annotate("shared/db", { allow: "team-b" });
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
+  assert.equal(verdictAt(made.sync(), "team-a/app"), "release");
   assert.deepEqual(keys(made), ["password", "user"]);
   assert.equal(verdictAt(made.end(), "team-a/app"), "release");
   assert.deepEqual(keys(made), []);
@@ -82,13 +82,13 @@ test("S43 consent goes: the content goes, and the UID of the source stays as the
   assert.equal(mark(made, "from"), "shared/db");
 });
 
-test("S43 before anything is emptied for a label of its namespace, that is asked, and what it says counts", () => {
+test("S43 a label of a namespace is read live before anything is emptied for it", () => {
   const made = cluster({ "allow-selector": "team=team-a" });
   made.settle();
   made.namespace("team-a");
   made.deafen("team-a");
   made.namespace("team-a", {}, { team: "team-a" });
-  made.pass();
+  made.sync();
   made.now += 10_000;
   made.settle();
   assert.deepEqual(keys(made), ["password", "user"]);
@@ -106,7 +106,7 @@ test("S43 the source goes: after the grace what was filled goes, unless the owne
     made.settle();
     const { uid } = made.get("shared/db").metadata;
     made.delete("shared/db");
-    assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
+    assert.equal(verdictAt(made.sync(), "team-a/app"), "release");
     assert.deepEqual(keys(made), ["password", "user"]);
     made.settle();
     assert.deepEqual(keys(made), left);
@@ -124,13 +124,13 @@ test("a paused or refused source leaves what it filled as it is", () => {
     data["password"] = base64("new");
   });
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-a/app"), "paused");
+  assert.equal(verdictAt(made.sync(), "team-a/app"), "paused");
   made.annotate("shared/db", { paused: "maybe" });
-  assert.equal(verdictAt(made.pass(), "team-a/app"), "frozen");
+  assert.equal(verdictAt(made.sync(), "team-a/app"), "frozen");
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
 });
 
-test("a source made anew that is paused, or refused, leaves what the one before it filled", () => {
+test("a source made anew that is paused or refused leaves filled content", () => {
   for (const [words, verdict] of [
     [{ to: "*", paused: "true" }, "paused"],
     [{ allow: "!*", paused: "true" }, "paused"],
@@ -171,7 +171,7 @@ test("S41 the owner applies it empty again, or edits what was filled: it is fill
   assert.deepEqual(keys(made), ["password", "user"], "it holds only what it pulls");
 });
 
-test("to a new process too, what differs was edited where the record names the source's version, and else not", () => {
+test("a new process counts a difference as an edit only with a matching record", () => {
   const causeAfter = (change: (made: Cluster) => void): readonly (string | undefined)[] => {
     const made = cluster({ allow: "*" });
     made.settle();
@@ -192,18 +192,18 @@ test("to a new process too, what differs was edited where the record names the s
   assert.deepEqual(causeAfter(edit), ["edited"]);
 });
 
-test("with keys of its own, too, what was filled and is edited is filled again, and then nothing is written", () => {
+test("an edited fill beside own keys is filled once more", () => {
   const made = cluster({ allow: "*" }, { keys: "secret=password" });
   made.settle();
   made.edit("team-a/app", ({ data }) => (data["secret"] = base64("edited")));
   made.settle();
   assert.equal(made.get("team-a/app").data["secret"], base64("p"));
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
   made.restart();
   assert.deepEqual(made.plan().actions, [], "a new process need not look at it");
 });
 
-test("a pull source made again with the same data is the one that the record names from then on", () => {
+test("a pull source made again with equal data becomes the recorded one", () => {
   for (const words of [{}, { keys: "*" }] as const) {
     const made = cluster({ allow: "*" }, words);
     made.settle();
@@ -215,7 +215,7 @@ test("a pull source made again with the same data is the one that the record nam
   }
 });
 
-test("an entry that comes for a source, and goes again, is recorded and taken off, though the data stay", () => {
+test("an entry of a source is recorded and removed again without a change of data", () => {
   const made = cluster({ allow: "*" });
   made.settle();
   assert.equal(mark(made, "entry"), undefined);
@@ -230,12 +230,12 @@ test("an entry that comes for a source, and goes again, is recorded and taken of
   assert.deepEqual(keys(made), ["password", "user"]);
 });
 
-test("content of its own survives as it is, and that is told, until its owner empties it", () => {
+test("own content survives and is reported until its owner empties it", () => {
   for (const data of [{ own: "mine" }, { password: "my own", user: "u" }]) {
     const made = cluster({ allow: "*" }, {}, { data: { ...data, empty: "" } });
     assert.deepEqual(made.plan().actions, [], "what the cache shows needs no look");
     made.settle();
-    const result = made.pass();
+    const result = made.sync();
     assert.deepEqual(made.writes, []);
     assert.equal(verdictAt(result, "team-a/app"), "conflict");
     assert.match(whyOf(result.rows[0]), new RegExp(Object.keys(data).join(", ")));
@@ -246,7 +246,7 @@ test("content of its own survives as it is, and that is told, until its owner em
   }
 });
 
-test("content of a fill is its owner's in another place, and where the record is not whole", () => {
+test("content of a fill belongs to its owner in another place or without a record", () => {
   for (const [word, value] of [
     ["placed-at", "team-b/app"],
     ["source-version", undefined],
@@ -257,7 +257,7 @@ test("content of a fill is its owner's in another place, and where the record is
     made.annotate("team-a/app", { [word]: value });
     made.edit("shared/db", ({ data }) => (data["password"] = base64("new")));
     made.settle();
-    assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict", word);
+    assert.equal(verdictAt(made.sync(), "team-a/app"), "conflict", word);
     assert.equal(made.get("team-a/app").data["password"], base64("p"));
   }
 });
@@ -265,19 +265,19 @@ test("content of a fill is its owner's in another place, and where the record is
 test("of content of its own five keys are named and the rest counted", () => {
   const entriesOf = (value: string, count: number): Texts =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, value]));
-  for (const [count, told] of [
+  for (const [count, reported] of [
     [5, "key-0, key-1, key-2, key-3, key-4"],
     [7, "key-0, key-1, key-2, key-3, key-4 and 2 more"],
   ] as const) {
     const made = cluster({ allow: "*" }, {}, { data: entriesOf("its own", count) });
     made.secret("shared/db", { allow: "*" }, { data: entriesOf("the source's", 9) });
     made.settle();
-    const row = made.pass().rows.find(({ pulling }) => pulling);
-    assert.equal(whyOf(row), `it has content of its own: ${told}; empty it to have it filled`);
+    const row = made.sync().rows.find(({ pulling }) => pulling);
+    assert.equal(whyOf(row), `it has content of its own: ${reported}; empty it to have it filled`);
   }
 });
 
-test("content that is exactly the source's becomes what was filled, by one write of the record", () => {
+test("content equal to the source's becomes filled by one write of the record", () => {
   const made = cluster({ allow: "*" }, {}, { data: SOURCE });
   made.settle();
   assert.equal(made.writes.length, 1);
@@ -289,7 +289,7 @@ test("content that is exactly the source's becomes what was filled, by one write
 
 const TLS = { type: "kubernetes.io/tls", data: { "tls.crt": "c", "tls.key": "k", "ca.crt": "a" } };
 
-test("a pulling Secret of the source's type or of Opaque is filled, one of another type or without a required key not", () => {
+test("a pulling Secret of another type, or without a required key, is not filled", () => {
   for (const [given, words, verdict] of [
     [{ type: TLS.type, data: { "tls.crt": "", "tls.key": "" } }, {}, "current"],
     [{ data: {} }, {}, "current"],
@@ -300,7 +300,7 @@ test("a pulling Secret of the source's type or of Opaque is filled, one of anoth
     const made = cluster({ allow: "*" }, words, given);
     made.secret("shared/db", { allow: "*" }, TLS);
     made.settle();
-    const row = made.pass().rows.find(({ pulling }) => pulling);
+    const row = made.sync().rows.find(({ pulling }) => pulling);
     assert.equal(row?.verdict ?? "current", verdict, JSON.stringify([given, words]));
     assert.equal(made.writes.length > 0, verdict === "current");
   }
@@ -322,7 +322,7 @@ test("what the type requires is filled over the placeholder and left as a shell"
   assert.equal(made.get("team-a/app").data[".dockerconfigjson"], base64("{}"));
 });
 
-test("an immutable pulling Secret, one of a refused type and one that cannot be read are left alone", () => {
+test("an immutable, refused or unreadable pulling Secret is left alone", () => {
   for (const [words, given, verdict] of [
     [{}, { immutable: true, data: {} }, "conflict"],
     [{}, { type: "kubernetes.io/service-account-token" }, "frozen"],
@@ -343,17 +343,17 @@ const LABELLED = { "app.kubernetes.io/managed-by": "secretcast" };
 /** Passes until its source would be missed for long enough to end a copy of it. */
 function outlive(made: Cluster): void {
   for (let round = 0; round < 5; round++) {
-    made.pass();
+    made.sync();
     made.now += 60_000;
   }
 }
 
-test("a pulling Secret with the marks of a copy but source-uid is told so and not filled: that would make it a copy", () => {
+test("a pulling Secret with nearly all marks of a copy is not filled", () => {
   const made = cluster({ allow: "*" }, MARKED, { labels: LABELLED, data: { own: "mine" } });
   outlive(made);
   assert.deepEqual(keys(made), ["own"]);
   assert.equal(mark(made, "source-uid"), undefined);
-  const row = made.pass().rows.find(({ pulling }) => pulling);
+  const row = made.sync().rows.find(({ pulling }) => pulling);
   assert.equal(row?.verdict, "frozen");
   assert.match(
     whyOf(row),
@@ -361,7 +361,7 @@ test("a pulling Secret with the marks of a copy but source-uid is told so and no
   );
 });
 
-test("a pulling Secret with every mark of a copy, before it is filled or after, is never deleted, emptied or overwritten", () => {
+test("a pulling Secret with every mark of a copy is never deleted or emptied", () => {
   for (const source of ["shared/gone", "shared/db"]) {
     for (const filled of [true, false]) {
       const made = cluster({ allow: "*", to: "team-a", name: "app" });
@@ -380,14 +380,14 @@ test("a pulling Secret with every mark of a copy, before it is filled or after, 
   }
 });
 
-test("a copy on which somebody writes `from` is theirs: not filled, not repaired, not deleted, and the source is told", () => {
+test("a copy with `from` from somebody else is theirs, and the source learns of it", () => {
   const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/db", { to: "team-a" }, { data: SOURCE });
   made.secret("shared/other", { allow: "*" }, { data: { more: "x" } });
   made.settle();
   made.annotate("team-a/db", { from: "shared/other" });
   const before = structuredClone(made.get("team-a/db"));
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, "team-a/db", "shared/db"), "conflict");
   assert.equal(verdictAt(result, "team-a/db", "shared/other"), "frozen");
   made.delete("shared/db");
@@ -399,7 +399,7 @@ test("a copy on which somebody writes `from` is theirs: not filled, not repaired
   assert.deepEqual(Object.keys(made.get("team-a/db").data), ["user"], "without it, ours again");
 });
 
-test("a source that is being deleted fills nothing any more, and what it filled stays until it is gone", () => {
+test("a source that is being deleted fills nothing, and filled content stays until its end", () => {
   const made = cluster({ allow: "*" });
   made.secret("team-b/app", { from: "shared/db" }, { data: {} });
   made.secret("team-b/late", { from: "shared/none" }, { data: {} });

@@ -51,8 +51,8 @@ function dueIn(made: Cluster, place: string): number | undefined {
 /** All wait exactly `ms`, and are removed then. */
 function removedAfter(made: Cluster, ms: number, before: number, after: number): void {
   made.now += ms - 1;
-  made.pass();
-  made.pass();
+  made.sync();
+  made.sync();
   assert.equal(copies(made), before);
   made.now += 1;
   made.settle(400);
@@ -76,7 +76,7 @@ test("a mistyped to holds all copies from the first sync, and undone it costs no
   assert.deepEqual(holds(plan), { edit: 5 });
   assert.match(whyOf(plan.rows[0]), /the source lost 5 namespaces within 30m and still wants 0/);
   made.now += HOLD_MS - 1;
-  made.pass();
+  made.sync();
   made.annotate("shared/one", { to: "team-*" });
   made.settle();
   assert.equal(copies(made), 5);
@@ -122,8 +122,8 @@ for (const [what, [cause, edit]] of Object.entries(EDITS))
     const held = what.startsWith("three") ? 3 : 10;
     assert.deepEqual(holds(plan), { [cause]: held });
     made.now += HOLD_MS - 1;
-    made.pass();
-    made.pass();
+    made.sync();
+    made.sync();
     assert.ok(copies(made, "one") === 10);
     made.now += 1;
     made.settle(100);
@@ -185,7 +185,7 @@ test('a namespace that says accept: "false" gets rid of its copy after the grace
   }
 });
 
-test("namespaces that refuse every copy do not count as lost, and those that narrow accept do", () => {
+test("namespaces that refuse every copy are not lost, unlike those that narrow accept", () => {
   for (const accept of ["false", "other/*"]) {
     const made = cluster(8);
     for (const index of [0, 1, 2]) made.namespace(`team-${index}`, { accept }, { tier: "gold" });
@@ -220,7 +220,7 @@ test("losses of more than a hold ago no longer count", () => {
   }
 });
 
-test("a reported time becomes later when more is lost, and not earlier when that is undone", () => {
+test("a reported time becomes later with more losses and never earlier", () => {
   const made = cluster(8);
   made.annotate("shared/one", { to: "!team-0" });
   assert.equal(dueIn(made, "team-0/one"), GRACE_MS);
@@ -262,12 +262,12 @@ test("a new process starts every hold anew and is never less strict", () => {
   }
 });
 
-test("a change of the leader ends no hold of 99 old copies, whether the new ones exist or not", () => {
+test("a change of the leader ends no hold of 99 old copies", () => {
   for (const exist of [true, false]) {
     const made = cluster(99);
     made.annotate("shared/one", { name: "ca-bundle" });
     made.plan();
-    if (exist) made.pass();
+    if (exist) made.sync();
     made.now += HOLD_MS / 2;
     made.restart();
     assert.deepEqual(holds(made.plan()), { edit: 99 });
@@ -308,7 +308,7 @@ test("any number of forged copies leaves a lost label of four namespaces held", 
   for (const index of [0, 1, 2, 3]) made.namespace(`team-${index}`);
   assert.equal(holds(made.plan()).edit, 40);
   made.now += HOLD_MS - 1;
-  made.pass();
+  made.sync();
   assert.equal(copies(made), 100);
 });
 
@@ -317,7 +317,7 @@ test("forged copies under other names do not delay a revocation", () => {
   made.namespace("evil");
   const { uid } = made.get("shared/one").metadata;
   for (let index = 0; index < 101; index++) forge(made, "evil", `x-${index}`, uid, "shared/one");
-  made.pass();
+  made.sync();
   made.annotate("shared/one", { to: "team-*,!team-0" });
   assert.equal(dueIn(made, "team-0/one"), GRACE_MS);
 });
@@ -332,7 +332,7 @@ test("forged copies of sources that never were do not delay a removal in another
   made.namespace("team-1", { accept: "false" });
   made.plan();
   made.now += GRACE_MS;
-  for (let passes = 0; passes < 3; passes++) made.pass();
+  for (let passes = 0; passes < 3; passes++) made.sync();
   assert.equal(made.secrets.has("team-1/one"), false);
 });
 
@@ -345,8 +345,8 @@ test("a removed entry of the list is held, and the row has its key", () => {
   made.list({ tls: "secret: vault/tls\nto: team-*", other });
   made.settle();
   made.list({ other });
-  made.pass();
-  assert.deepEqual(holds(made.pass()), { entry: 1 });
+  made.sync();
+  assert.deepEqual(holds(made.sync()), { entry: 1 });
   const held = made.plan().rows.find(({ removal }) => removal?.hold === "entry");
   assert.equal(held?.removal?.entry, "tls");
 });
@@ -380,7 +380,7 @@ test("a source that is issued again for fewer places counts as the same source",
   assert.equal(dueIn(made, "team-0/one"), GRACE_MS);
 });
 
-test("a source that no longer exists keeps its places from others of its rank for the hold", () => {
+test("a missing source keeps its places from others of its rank for the hold", () => {
   const made = cluster(3);
   made.secret("shared/heir", { to: "team-*", name: "one" });
   made.settle();
@@ -408,12 +408,12 @@ test("a source that exists and gives a place up loses it to another at once", ()
   made.secret("shared/heir", { to: "team-0", name: "one" });
   made.annotate("shared/one", { to: "taem-*" });
   made.now += 5000;
-  made.pass();
-  made.pass();
+  made.sync();
+  made.sync();
   assert.equal(made.get("team-0/one").metadata.annotations["secretcast.io/source"], "shared/heir");
 });
 
-test("a hold of 0 makes every wait the grace, and a short hold is never shorter than the grace", () => {
+test("a hold of 0 means the grace, and no hold is shorter", () => {
   for (const deleteHoldMs of [0, 1000]) {
     const made = cluster(3, 1, { deleteHoldMs });
     made.delete("shared/one");

@@ -28,21 +28,21 @@ function copies(made: Cluster): number {
   return [...made.secrets.keys()].filter((place) => place.startsWith("team-")).length;
 }
 
-test("a source that vanishes is waited for: its copies go when it has been absent for the grace", () => {
+test("the copies of a vanished source are removed after the grace of its absence", () => {
   const made = cluster(2);
   made.delete("shared/one");
-  const first = made.pass();
+  const first = made.sync();
   assert.equal(verdictAt(first, "team-0/one"), "delete");
   assert.equal(first.nextAt, made.now + 10_000);
   made.now += 9_999;
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
   made.now += 1;
-  assert.deepEqual(kinds(made.pass()), ["confirm"]);
-  assert.deepEqual(kinds(made.pass()), ["delete", "delete"]);
+  assert.deepEqual(kinds(made.sync()), ["confirm"]);
+  assert.deepEqual(kinds(made.sync()), ["delete", "delete"]);
   assert.equal(copies(made), 2);
 });
 
-test("every ending waits until its place has been unwanted for the grace on end, and gets no updates", () => {
+test("every ending waits for an unwanted grace without updates", () => {
   const endings: Readonly<Record<string, (made: Cluster) => void>> = {
     "to names it no more": (made) => made.annotate("shared/one", { to: "nowhere" }),
     "to is gone": (made) => {
@@ -71,10 +71,10 @@ test("every ending waits until its place has been unwanted for the grace on end,
     assert.match(whyOf(waiting), /; will be removed after 10s \(--delete-grace\)$/);
     assert.deepEqual(actionsAt(first, "team-0/one"), [], name);
     made.now += 9_999;
-    assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
+    assert.deepEqual(actionsAt(made.sync(), "team-0/one"), [], name);
     made.now += 1;
-    assert.deepEqual(kinds(made.pass()).slice(0, 1), ["confirm"], name);
-    assert.deepEqual(actionsAt(made.pass(), "team-0/one"), ["delete"], name);
+    assert.deepEqual(kinds(made.sync()).slice(0, 1), ["confirm"], name);
+    assert.deepEqual(actionsAt(made.sync(), "team-0/one"), ["delete"], name);
   }
 });
 
@@ -82,11 +82,11 @@ test("a place that is wanted again in between starts its grace anew", () => {
   const made = cluster(1);
   for (let round = 0; round < 5; round++) {
     made.annotate("shared/one", { to: "nowhere" });
-    made.pass();
+    made.sync();
     made.now += 9_000;
-    made.pass();
+    made.sync();
     made.annotate("shared/one", { to: "*" });
-    made.pass();
+    made.sync();
     made.now += 3_000;
   }
   assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
@@ -95,16 +95,16 @@ test("a place that is wanted again in between starts its grace anew", () => {
 test("N endings that follow from one object cost one question, after the hold", () => {
   const made = cluster(20, {}, { deleteHoldMs: 300_000 });
   made.annotate("shared/one", { to: "nowhere" });
-  assert.equal(made.pass().counts.held, 20);
+  assert.equal(made.sync().counts.held, 20);
   made.now += 300_000;
   const asked = made
-    .pass()
+    .sync()
     .actions.flatMap((action) => (action.kind === "confirm" ? action.liveReads : []));
   assert.deepEqual(
     asked.map(({ ref }) => refText(ref)),
     ["shared/one"],
   );
-  assert.equal(kinds(made.pass()).filter((kind) => kind === "delete").length, 20);
+  assert.equal(kinds(made.sync()).filter((kind) => kind === "delete").length, 20);
 });
 
 test("the namespace is asked where its labels or accept decided, and what it says counts", () => {
@@ -114,10 +114,10 @@ test("the namespace is asked where its labels or accept decided, and what it say
     made.namespace("team-0", words, tier);
     made.deafen("team-0");
     made.namespace("team-0");
-    made.pass();
+    made.sync();
     made.now += 10_000;
     const asked = made
-      .pass()
+      .sync()
       .actions.flatMap((one) => (one.kind === "confirm" ? one.liveReads : []));
     assert.ok(asked.some(({ kind, ref }) => kind === "Namespace" && ref.namespace === "team-0"));
     made.settle();
@@ -130,7 +130,7 @@ test("S19 recreated within the grace under a new UID: the copies are updated in 
   const made = cluster(1);
   const { uid } = made.get("team-0/one").metadata;
   made.delete("shared/one");
-  made.pass();
+  made.sync();
   made.now += 5000;
   made.secret("shared/one", { to: "*" }, { data: { key: "second" } });
   made.settle();
@@ -146,7 +146,7 @@ test("recreated without its annotations it has the grace to get them", () => {
   made.delete("shared/one");
   made.secret("shared/one", {});
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-0/one"), "delete");
+  assert.equal(verdictAt(made.sync(), "team-0/one"), "delete");
   made.settle();
   assert.equal(made.secrets.has("team-0/one"), false);
 });
@@ -177,32 +177,32 @@ test("an immutable copy takes new metadata by an update", () => {
   made.settle();
   made.annotate("shared/one", { "copy-labels": "team" });
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-0/one"), "update");
+  assert.equal(verdictAt(made.sync(), "team-0/one"), "update");
   assert.equal(made.get("team-0/one").metadata.labels["team"], "a");
 });
 
-test("the cache was behind: a live GET that finds the source deletes nothing and the grace starts anew", () => {
+test("a live GET that finds the source deletes nothing and restarts the grace", () => {
   const made = cluster(1);
   const source = made.get("shared/one");
   made.delete("shared/one");
   made.deafen("shared/one");
   made.secrets.set("shared/one", source);
-  made.pass();
+  made.sync();
   made.now += 10_000;
-  made.pass();
-  made.pass();
-  made.pass();
+  made.sync();
+  made.sync();
+  made.sync();
   assert.equal(made.secrets.has("team-0/one"), true);
   made.delete("shared/one");
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-0/one"), "delete");
+  assert.equal(verdictAt(made.sync(), "team-0/one"), "delete");
   assert.equal(made.secrets.has("team-0/one"), true);
 });
 
-test("S46 a live GET that is refused freezes the copies, and is asked again after 1 s, 2 s, 4 s, at most 30 s", () => {
+test("S46 a refused live GET freezes the copies and is retried after 1 to 30 s", () => {
   const made = cluster(1);
   made.delete("shared/one");
-  made.pass();
+  made.sync();
   made.now += 10_000;
   for (const wait of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
     const [action] = made.plan().actions;
@@ -214,19 +214,19 @@ test("S46 a live GET that is refused freezes the copies, and is asked again afte
         made.now,
         0.5,
       );
-    const result = made.pass();
+    const result = made.sync();
     assert.equal(verdictAt(result, "team-0/one"), "frozen");
     assert.equal(result.nextAt, made.now + wait);
     made.now += wait;
   }
-  made.pass();
-  assert.deepEqual(actionsAt(made.pass(), "team-0/one"), ["delete"]);
+  made.sync();
+  assert.deepEqual(actionsAt(made.sync(), "team-0/one"), ["delete"]);
 });
 
 test("at most eight flights of questions are under way, whatever is asked", () => {
   const made = cluster(1);
   for (let index = 0; index < 3000; index++) forge(made, `shared/never-${index}`, index);
-  made.pass();
+  made.sync();
   made.now += 10_000;
   const first = made.plan();
   assert.deepEqual(
@@ -261,7 +261,7 @@ function forge(made: Cluster, source: string, index: number): void {
   );
 }
 
-test("keep takes our marks off and leaves the rest, and the source's word outlives it in the record", () => {
+test("keep removes our marks, and its record outlives the source", () => {
   const made = cluster(1, { "on-delete": "keep" });
   const before = made.get("team-0/one").data;
   made.delete("shared/one");
@@ -272,7 +272,7 @@ test("keep takes our marks off and leaves the rest, and the source's word outliv
   assert.deepEqual(left.metadata.annotations, {});
 });
 
-test("a record of on-delete that cannot be read means keep; the source's word counts while it exists", () => {
+test("an unreadable record of on-delete means keep while no source says otherwise", () => {
   const made = cluster(1);
   made.annotate("team-0/one", { "on-delete": "soon" });
   made.delete("shared/one");
@@ -291,7 +291,7 @@ test("recreated under the old name but wanting other places: the old copies have
   made.delete("shared/one");
   made.secret("shared/one", { to: "team-1", "on-delete": "keep" });
   made.now += 5000;
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, "team-0/one"), "release");
   assert.equal(made.get("team-1/one").metadata.annotations["secretcast.io/on-delete"], "keep");
   made.settle();

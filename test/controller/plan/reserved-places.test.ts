@@ -54,13 +54,13 @@ function replacedHalf(made: Cluster): Replace {
       made.memory.failed(replace, FAILURE, made.now, 0.5);
       return replace;
     }
-    made.pass();
+    made.sync();
     made.now += 1000;
   }
   throw new Error("test: no replace was planned");
 }
 
-test("after a replace that failed, only its source gets the place among those of its rank", () => {
+test("a failed replace reserves the place for its source within its rank", () => {
   const made = published();
   replacedHalf(made);
   const waiting = made.plan();
@@ -86,7 +86,7 @@ test("a source of a stronger rank still takes a reserved place", () => {
   replacedHalf(made);
   made.secret("first/ca", { to: "team-*" });
   made.now += 5000;
-  const result = made.pass();
+  const result = made.sync();
   assert.deepEqual(actionsAt(result, PLACE), ["create"]);
   assert.equal(sourceOf(made), "first/ca");
   assert.equal(verdictAt(result, PLACE, "trusted/ca"), "conflict");
@@ -119,7 +119,7 @@ for (const [what, change] of Object.entries(ENDS))
     replacedHalf(made);
     change(made);
     made.now += 5000;
-    assert.deepEqual(actionsAt(made.pass(), PLACE), ["create"]);
+    assert.deepEqual(actionsAt(made.sync(), PLACE), ["create"]);
     assert.equal(sourceOf(made), "evil/ca");
     assert.equal(isReserved(made), false);
   });
@@ -129,7 +129,7 @@ test("a paused source keeps its reserved place, and gets it afterwards", () => {
   replacedHalf(made);
   made.annotate("trusted/ca", { to: "team-*", paused: "true" });
   made.now += 300_000;
-  const waiting = made.pass();
+  const waiting = made.sync();
   assert.equal(verdictAt(waiting, PLACE, "trusted/ca"), "paused");
   assert.equal(verdictAt(waiting, PLACE, "evil/ca"), "conflict");
   made.annotate("trusted/ca", { paused: undefined });
@@ -162,7 +162,7 @@ test("a copy that a finalizer holds while it is replaced comes back after it", (
   begin(made, replace);
   made.edit(PLACE, ({ metadata }) => (metadata.deletionTimestamp = "2026-01-02T00:00:00Z"));
   made.now += 300_000;
-  assert.equal(verdictAt(made.pass(), PLACE, "trusted/ca"), "wait");
+  assert.equal(verdictAt(made.sync(), PLACE, "trusted/ca"), "wait");
   made.delete(PLACE);
   made.settle();
   assert.equal(made.get(PLACE).type, "a/b");
@@ -186,7 +186,7 @@ test("a namespace that only keeps its copy has it updated, and never replaced", 
   assert.equal(made.get(PLACE).type, "a/b");
 });
 
-test("a frozen copy that is only kept is removed when its source no longer wants it", () => {
+test("a frozen copy that is only kept is removed when it is unwanted", () => {
   const made = published({ namespacePolicy: "opt-in" });
   made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
   made.now += 5000;
@@ -248,7 +248,7 @@ test("where the fan-out limit holds the creates of a source, it replaces no copy
   made.secret("trusted/ca", { to: "team-*" }, { type: "a/b" });
   made.settings = { ...made.settings, fanoutLimitBytes: 1 };
   made.now += 5000;
-  const plan = made.pass();
+  const plan = made.sync();
   assert.equal(verdictAt(plan, PLACE, "trusted/ca"), "held");
   assert.match(reasonAt(plan, PLACE, "trusted/ca"), /--fanout-limit/);
   assert.deepEqual(actionsAt(plan, PLACE), []);

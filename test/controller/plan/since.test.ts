@@ -18,7 +18,7 @@ function rowAt({ rows }: Plan, place: string): Row {
   return row;
 }
 
-/** A pass whose writes at `place` fail. */
+/** A sync whose writes at `place` fail. */
 function failing(made: Cluster, place: string): Plan {
   const plan = made.plan();
   const fails = (action: Action): boolean => refText(action.place) === place;
@@ -28,7 +28,7 @@ function failing(made: Cluster, place: string): Plan {
   return made.plan();
 }
 
-test("a row says since when it is so, whatever changes elsewhere, and begins anew after it was otherwise", () => {
+test("a row has its time since until it was otherwise", () => {
   const made = crews();
   made.secret("shared/registry", { to: "*" });
   made.settle();
@@ -50,7 +50,7 @@ test("a row says since when it is so, whatever changes elsewhere, and begins ane
   assert.equal(rowAt(made.plan(), "team-b/registry").since, 200_000);
 });
 
-test("a write that fails has failed since the first time, through every retry, and says when it was last tried", () => {
+test("a failing write has its first time through every retry", () => {
   const made = crews();
   made.plan();
   made.now = 60_000;
@@ -72,7 +72,7 @@ test("a write that fails has failed since the first time, through every retry, a
   }
 });
 
-test("what the first plan of a process finds may have been so before, what comes later was not", () => {
+test("what the first plan finds may be older than the process", () => {
   const made = crews();
   made.secret("shared/registry", { to: "*" });
   made.secret("team-b/registry");
@@ -91,7 +91,7 @@ test("what the first plan of a process finds may have been so before, what comes
   assert.equal(rowAt(later, "team-c/registry").since, 600_000);
 });
 
-test("a source says since when its places have been in these states, a namespace since when it is not understood", () => {
+test("a source says since when its places have been in their states", () => {
   const made = crews();
   made.secret("shared/registry", { to: "*" });
   made.settle();
@@ -118,7 +118,7 @@ test("of a fan-out that takes many plans each place has been pending since the f
   made.now = 10_000;
   made.secret("shared/registry", { to: "*" });
   for (let at = 0; at < 49; at++) made.secret(`shared/other-${at}`, { to: `team-${at}` });
-  const first = made.pass();
+  const first = made.sync();
   assert.ok(first.rows.length < 3000, "the first plan has no room for all");
   made.now = 11_500;
   const second = made.plan();
@@ -159,7 +159,7 @@ test("paused and frozen copies say whether they differ from their source", () =>
   );
 });
 
-test("of copies whose source cannot be read as one it is not known whether they differ", () => {
+test("a difference is unknown for copies of an unreadable source", () => {
   const made = crews();
   made.secret("shared/registry", { to: "*" });
   made.settle();
@@ -171,7 +171,7 @@ test("of copies whose source cannot be read as one it is not known whether they 
   ]);
 });
 
-test("where an entry of the source list made it one it is known as long as the entry is understood", () => {
+test("a difference is known while the source's entry is understood", () => {
   const made = crews();
   made.secret("shared/registry", {}, { type: "example.com/x" });
   made.list({ all: "secret: shared/registry\nto: '*'" });

@@ -79,7 +79,7 @@ test("a plan yields within the sources that want places in one namespace", () =>
   assert.ok(most > 500 && most <= 2048, `${most} places`);
 });
 
-test("the log yields between the rows of a plan, and writes a bounded number of lines", () => {
+test("the log of a plan yields between rows and has a bounded number of lines", () => {
   const made = tenants();
   for (let at = 0; at < 5000; at++)
     made.secret(

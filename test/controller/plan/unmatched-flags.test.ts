@@ -9,7 +9,7 @@ function cluster(changes: ConstructorParameters<typeof Cluster>[0]): Cluster {
 
 const flagsOf = (made: Cluster): readonly string[] => made.plan().ignored.flags;
 
-test("each positive entry of a flag that matches no namespace is named; those that match and guards are not", () => {
+test("each positive entry of a flag without a namespace is named", () => {
   const made = cluster({
     sourceNamespaces: globs("platfrom,shared,team-*,qa-?,!legacy"),
     excludeNamespaces: globs("kube-*,team-b"),
@@ -22,7 +22,7 @@ test("each positive entry of a flag that matches no namespace is named; those th
   assert.equal(made.plan().ignored.counts.flag, 3);
 });
 
-test("an entry is over as soon as its namespace is there, and begins when the last that it matches goes", () => {
+test("an entry is over once its namespace exists, and begins again without one", () => {
   const made = cluster({ sourceNamespaces: globs("shared,qa-*") });
   assert.deepEqual(flagsOf(made), ["--source-namespaces qa-*"]);
   made.namespace("qa-1");
@@ -31,7 +31,7 @@ test("an entry is over as soon as its namespace is there, and begins when the la
   assert.deepEqual(flagsOf(made), ["--source-namespaces qa-*"]);
 });
 
-test("a listed namespace that is not there is named, one that cannot be read has its own line", () => {
+test("a missing listed namespace is named, and an unreadable one has its own line", () => {
   const names = new Set(["team-a", "team-x", "team-y"]);
   const made = cluster({ scope: { targets: names, watched: new Set([...names, "shared"]) } });
   const world = made.world.bind(made);
@@ -44,7 +44,7 @@ test("a list of guards alone, and one that lets everybody publish, match", () =>
   assert.deepEqual(flagsOf(cluster({ sourceNamespaces: globs("*") })), []);
 });
 
-test("a source that no namespace takes is noted, until one does; refused ones and offers are not", () => {
+test("a source that no namespace takes is noted until one does", () => {
   const made = cluster({});
   made.secret("shared/typo", { to: "taem-*" });
   made.secret("shared/good", { to: "team-*" });
@@ -59,7 +59,7 @@ test("a source that no namespace takes is noted, until one does; refused ones an
   assert.deepEqual(nowhere(), []);
 });
 
-test("a source whose last copies are about to end because of a typo is noted at once", () => {
+test("a source that loses its last copies to a typo is noted at once", () => {
   const made = cluster({});
   made.secret("shared/one", { to: "team-*" });
   made.settle();

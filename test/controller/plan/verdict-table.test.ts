@@ -75,24 +75,24 @@ for (const situation of Object.keys(ARRANGE) as TargetState[]) {
 test("wanted, not ours but its owner says adopt: adopt", () => {
   const made = cluster();
   made.secret(PLACE, { adopt: SOURCE }, { data: { mine: "1" } });
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, PLACE), "adopt");
   const copy = made.get(PLACE);
   assert.deepEqual(Object.keys(copy.data), ["password"]);
   assert.equal("secretcast.io/adopt" in copy.metadata.annotations, false);
   assert.equal(made.cached(PLACE).role, "copy");
   made.now += 2000;
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
 });
 
-test("wanted, not ours, its owner says adopt, and it carries a word that this version does not know: conflict", () => {
+test("an unmanaged Secret that says adopt with an unknown word is a conflict", () => {
   const made = cluster();
   made.secret(PLACE, { adopt: SOURCE, "to-selecter": "typo" }, { data: { mine: "1" } });
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, PLACE), "conflict");
   assert.deepEqual(Object.keys(made.get(PLACE).data), ["mine"]);
   made.annotate(PLACE, { "to-selecter": undefined });
-  assert.equal(verdictAt(made.pass(), PLACE), "adopt");
+  assert.equal(verdictAt(made.sync(), PLACE), "adopt");
   made.now += 2000;
-  assert.deepEqual(made.pass().actions, []);
+  assert.deepEqual(made.sync().actions, []);
 });

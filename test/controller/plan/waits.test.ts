@@ -24,7 +24,7 @@ function leaving(made: Cluster, place: string, finalizers?: readonly unknown[]):
   return whyOf(row);
 }
 
-test("a copy that is being deleted waits for its finalizers by name, three of them at most", () => {
+test("a copy that is being deleted names three of its finalizers at most", () => {
   assert.equal(
     leaving(copied(), "team-a/one", ["a.example/x", "b.example/y", "c", "d"]),
     "its deletion waits for the finalizer a.example/x, b.example/y, c; the copy is made again afterwards",
@@ -43,7 +43,7 @@ test("what is no finalizer's name is not repeated", () => {
   assert.doesNotMatch(leaving(copied(), "team-a/one", hostile), /hunter2|xxx|finalizer/);
 });
 
-test("a copy that nobody wants and a pulling Secret that is being deleted say for what they wait", () => {
+test("an unwanted copy and a deleted pulling Secret name what they wait for", () => {
   const made = copied();
   made.annotate("shared/one", { to: "nowhere" });
   assert.match(

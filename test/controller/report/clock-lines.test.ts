@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clockLines } from "../../../src/controller/report/failure-lines.ts";
 
-test("a clock that differs is one line when it begins, and one when it is over", () => {
+test("a differing clock is one line at its begin and one at its end", () => {
   const lines: unknown[] = [];
   const line = (level: string) => (keys: unknown, message: string) =>
     void lines.push([level, keys, message]);

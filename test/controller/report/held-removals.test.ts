@@ -49,7 +49,7 @@ const list: Plan["list"] = {
   absent: [],
 };
 
-test("a held removal is told on its source, with the time in UTC and as a duration, and once", () => {
+test("a held removal is reported once on its source, with time and duration", () => {
   const { settle, advance } = narrator();
   const rows = ["team-b", "team-a"].map((name) => heldRow(name, { dueAt: IN_28_MIN }));
   assert.deepEqual(settle(rows), [
@@ -61,7 +61,7 @@ test("a held removal is told on its source, with the time in UTC and as a durati
   assert.match(settle(later).join(), /will be deleted at 2026-11-25 12:56:00 UTC \(in 46m\)/);
 });
 
-test("removals whose source no longer exists are one Event on the controller's Lease, at most one a minute", () => {
+test("removals of missing sources are one Event on the Lease a minute", () => {
   const { settle, advance } = narrator();
   const lost = (n: number, changes: HeldRow): Row => {
     const source = { namespace: "platform", name: `s${n}` };
@@ -88,7 +88,7 @@ test("a controller without a Lease sends no Event about sources that no longer e
   assert.deepEqual(narrator({ elected: false }).settle(rows), []);
 });
 
-test("removals of what an entry of the source list made are told on the list, with the key", () => {
+test("removals of a list entry are reported on the list with its key", () => {
   const { settle } = narrator();
   const entry = heldRow("team-a", { hold: "entry", entry: "wildcard", dueAt: IN_28_MIN });
   const forged = heldRow("team-b", { hold: "gone", entry: "a b\n", lost: true });
@@ -108,7 +108,7 @@ test("a source in a namespace that publishes by * alone is told counts, no names
   assert.match(line, / Held: not deleted in 1 namespace: /);
 });
 
-test("a pulling Secret whose entries are to be taken out later is told so, and when (H8)", () => {
+test("a pulling Secret learns when its entries are to be removed", () => {
   const source = { namespace: "platform", name: "tls" };
   const place = { namespace: "shared", name: "mine" };
   const pulling = heldRow("shared", { place, source, pulling: true, dueAt: IN_28_MIN });

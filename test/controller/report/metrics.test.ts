@@ -83,7 +83,7 @@ test("every label that a query selects, groups or prints by is one of its metric
       );
 });
 
-test("every value of a label that a query asks for is one that the program gives", () => {
+test("every label value in a query is one that the program gives", () => {
   const values: Readonly<Record<string, readonly string[]>> = {
     "secretcast_copies state": [...METRIC_STATES, "other"],
     "secretcast_held_removals publisher": ["named", "any"],
@@ -129,7 +129,7 @@ test("no rule knows a name that an installation chooses, and each tells installa
 /** What is held is deleted soon. */
 const AT_ONCE = new Set(["SecretcastHeld", "SecretcastHeldOther"]);
 
-test("each alert has a severity and a duration, and a heading in operations.md with what to do (T10)", () => {
+test("each alert has a severity, a duration and a section in operations.md", () => {
   const page = readFileSync(new URL("../../../docs/operations.md", import.meta.url), "utf8");
   const sections = page
     .split(/^(?=#{2,3} )/m)
@@ -152,7 +152,7 @@ test("each alert has a severity and a duration, and a heading in operations.md w
   }
 });
 
-test("every log line and Event that an alert or its row names is one of the program", () => {
+test("every log line and Event that an alert names is one of the program", () => {
   const source = new URL("../../../src/", import.meta.url);
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".ts"),
@@ -171,7 +171,7 @@ test("every log line and Event that an alert or its row names is one of the prog
   for (const reason of events) assert.ok(program.includes(`"${reason}"`), `no Event ${reason}`);
 });
 
-test("the panels have a title, a meaning and a place of their own, and keep to one job", () => {
+test("each panel has a title, a meaning, a place and one job", () => {
   const cells = new Set<string>();
   for (const { id, type, title, description, gridPos } of dashboard.panels) {
     assert.ok(title && (type === "row" || description), String(id));

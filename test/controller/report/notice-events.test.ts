@@ -11,7 +11,7 @@ function teams(count: number): Cluster {
   return cluster;
 }
 
-test("a settled change is one Event on its source, which names five namespaces and counts the rest", () => {
+test("a settled change is one Event on its source with five namespaces", () => {
   const { settle } = tell(teams(7));
   assert.deepEqual(settle(), [
     "shared/registry Normal Copied: copied to 7 namespaces (team-0, team-1, team-2, team-3, team-4 and 2 more)",
@@ -25,7 +25,7 @@ test("where every namespace may publish, an Event names no other namespace", () 
   ]);
 });
 
-test("a conflict is told when it begins and when it changes, and again after it was over", () => {
+test("a conflict is reported when it begins, changes and returns", () => {
   const cluster = teams(2);
   cluster.secret("team-0/registry", {}, { data: { mine: "x" } });
   const { settle } = tell(cluster);
@@ -58,14 +58,14 @@ test("a pulling Secret's Events are on itself, and on no source", () => {
   ]);
 });
 
-test("copies above the fan-out limit are told as held", () => {
+test("copies above the fan-out limit are reported as held", () => {
   const cluster = teams(3);
   cluster.settings = { ...cluster.settings, fanoutLimitBytes: 10 };
   const [line = ""] = tell(cluster).settle();
   assert.match(line, /^shared\/registry Warning Held: not copied to 3 namespaces \(team-0/);
 });
 
-test("a losing source is told who has the place, a stranger's Secret in the way is another sentence", () => {
+test("a losing source learns who has the place, or that an unmanaged Secret has it", () => {
   const cluster = teams(3);
   cluster.secret("shared/second", { to: "team-*", name: "registry" }, { data: { a: "2" } });
   cluster.secret("team-0/registry", {}, { data: { mine: "x" } });
@@ -115,7 +115,7 @@ test("after a refusal is over an Event says so, once", () => {
   assert.deepEqual(settle(), []);
 });
 
-test("a pulling Secret's refusal that is over is told to its owner, as a source's is", () => {
+test("a pulling Secret's owner learns that a refusal is over, as a source's does", () => {
   const cluster = teams(1);
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls", too: "x" }, { data: {} });
@@ -128,7 +128,7 @@ test("a pulling Secret's refusal that is over is told to its owner, as a source'
   ]);
 });
 
-test("copies that end because their source wants them no more are one Event on it and one log line", () => {
+test("copies that their source no longer wants are one Event and one line", () => {
   const cluster = teams(7);
   const { settle, linesOf } = tell(cluster);
   settle();
@@ -145,7 +145,7 @@ test("copies that end because their source wants them no more are one Event on i
   assert.equal(places.length, 7, "every place is named");
 });
 
-test("of copies that a tenant forged in one namespace the Event says one namespace, the line all of them", () => {
+test("an Event about forged copies in one namespace names one namespace", () => {
   const cluster = teams(1);
   const { settle, linesOf } = tell(cluster);
   settle();
@@ -157,7 +157,7 @@ test("of copies that a tenant forged in one namespace the Event says one namespa
     forged.metadata.annotations["secretcast.io/placed-at"] = `team-0/${name}`;
     cluster.secrets.set(`team-0/${name}`, forged);
   }
-  cluster.pass();
+  cluster.sync();
   cluster.now += 10_000;
   assert.deepEqual(settle(), [
     "shared/registry Normal Removed: removed from 1 namespace (team-0): source shared/registry no longer wants this place",
@@ -177,7 +177,7 @@ test("where every namespace may publish, the Event of what was removed names no 
   ]);
 });
 
-test("removals of a source that no longer exists have an Event on the Lease, and a log line", () => {
+test("removals of a missing source have an Event on the Lease and a line", () => {
   const cluster = teams(2);
   const { settle, linesOf } = tell(cluster);
   settle();
@@ -193,7 +193,7 @@ test("removals of a source that no longer exists have an Event on the Lease, and
   assert.match(line.reason, /source shared\/registry is gone: another object has its name now/);
 });
 
-test("copies of a Secret that is no source any more are told on it, kept ones as kept", () => {
+test("copies of a former source are reported on its Secret, kept ones included", () => {
   const cluster = teams(1);
   cluster.annotate("shared/registry", { "on-delete": "keep" });
   const { settle } = tell(cluster);
@@ -208,7 +208,7 @@ test("copies of a Secret that is no source any more are told on it, kept ones as
   ]);
 });
 
-test("a pulling Secret that is emptied is told so, in the words that hold whether source or consent went", () => {
+test("an emptied pulling Secret is reported in words that reveal no cause", () => {
   const cluster = teams(1);
   cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
   cluster.secret("team-0/mine", { from: "shared/tls" }, { data: {} });
@@ -224,7 +224,7 @@ test("a pulling Secret that is emptied is told so, in the words that hold whethe
   ]);
 });
 
-test("annotations without effect are an Event on the Secret, five a minute and namespace, and none held back for others", () => {
+test("annotations without effect are an Event on the Secret, limited by namespace", () => {
   const cluster = teams(1);
   cluster.namespace("tenant");
   for (let n = 0; n < 6000; n++) cluster.secret(`tenant/spam-${n}`, { to: "*" });
@@ -261,7 +261,7 @@ function failAll(cluster: Cluster, reasons: Readonly<Record<string, string>>, ca
   }
 }
 
-test("what fails is one Event with its causes, each with its namespaces, told anew only when they change", () => {
+test("a failure is one Event with its causes and namespaces, repeated when they change", () => {
   const cluster = teams(8);
   const quota = (n: number) => [`team-${n}`, "quota full would be exceeded"];
   const rest = Object.fromEntries([0, 1, 2, 3, 4, 5].map(quota));
@@ -342,7 +342,7 @@ function fight(cluster: Cluster, namespaces: readonly string[]): void {
         copy.data = { a: Buffer.from(`edit ${edit}`).toString("base64") };
       });
     cluster.now += 2000;
-    cluster.pass();
+    cluster.sync();
   }
 }
 
@@ -395,7 +395,7 @@ for (const [what, withdraw] of [
       if (withdraw === "delete") metadata.annotations = {};
       else metadata.annotations["secretcast.io/to"] = withdraw;
     });
-    cluster.pass();
+    cluster.sync();
     cluster.now += 10_000;
     refuseRemovals(cluster, reporter);
     const failed = (lines: readonly string[]) => lines.filter((line) => line.includes("Failed"));
@@ -408,7 +408,7 @@ for (const [what, withdraw] of [
     assert.deepEqual(failed(settle()), [], "once");
   });
 
-test("a tenant's forged copies that cannot be removed are no Event on the Secret that they name", () => {
+test("forged copies that cannot be removed cause no Event on the Secret that they name", () => {
   const cluster = teams(1);
   const { settle, reporter } = tell(cluster);
   settle();
@@ -422,7 +422,7 @@ test("a tenant's forged copies that cannot be removed are no Event on the Secret
     "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
   });
   cluster.secrets.set("tenant/vault", forged);
-  cluster.pass();
+  cluster.sync();
   cluster.now += 20_000;
   assert.equal(refuseRemovals(cluster, reporter), 1);
   assert.deepEqual(
@@ -431,7 +431,7 @@ test("a tenant's forged copies that cannot be removed are no Event on the Secret
   );
 });
 
-test("another order of the flag names the source that had the places, in Event and log", () => {
+test("another order of the flag names the source that had the places", () => {
   const cluster = new Cluster().withNamespaces("platform", "shared", "team-0", "team-1");
   cluster.settings = { ...cluster.settings, sourceNamespaces: globs("platform,shared") };
   cluster.secret("platform/db", { to: "team-*" }, { data: { a: "1" } });
@@ -464,7 +464,7 @@ test("where every namespace may publish, a source does not learn which one had t
   );
 });
 
-test("a client that changes a copy every ten minutes is a Fought Event at the third repair, once", () => {
+test("a client that changes a copy every ten minutes is one Fought Event", () => {
   const cluster = teams(1);
   const { settle } = tell(cluster);
   settle();

@@ -7,7 +7,7 @@ import { Rig, type Line, type Started } from "../../support/controller/fake-cloc
 const about = (started: Started, what: RegExp): readonly Line[] =>
   started.lines.filter(({ msg }) => what.test(msg));
 
-test("Secrets that ask outside the source namespaces are one line with a count, however many there are", async () => {
+test("Secrets that ask outside the source namespaces are one line with a count", async () => {
   const rig = new Rig("team-a", "team-b");
   for (let n = 0; n < 600; n++) rig.source(`team-a/spam-${n}`, {});
   const started = await rig.run(600_000);
@@ -22,7 +22,7 @@ test("Secrets that ask outside the source namespaces are one line with a count, 
   assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 600);
 });
 
-test("a Secret without effect is seen when it comes and when it goes, without waiting for a resync", async () => {
+test("a Secret without effect is seen when it comes and when it goes", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000, { given: { resync: "0" } });
   assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 0);
@@ -40,7 +40,7 @@ test("a Secret without effect is seen when it comes and when it goes, without wa
   );
 });
 
-test("what keeps changing is told once a minute at most", async () => {
+test("what keeps changing is reported once a minute at most", async () => {
   const rig = new Rig("team-a");
   const started = rig.start({ given: { resync: "0" } });
   for (let n = 0; n < 120; n++) {
@@ -51,7 +51,7 @@ test("what keeps changing is told once a minute at most", async () => {
   assert.ok(lines.length >= 1 && lines.length <= 3, String(lines.length));
 });
 
-test("6,000 Secrets of one tenant, refused or without effect, hold back no Event of the platform's", async () => {
+test("6,000 faulty Secrets of one tenant hold back no Event of the platform's", async () => {
   const rig = new Rig("team-a", "tenant");
   const prefixed = (words: Readonly<Record<string, string>>) => ({
     annotations: Object.fromEntries(
@@ -76,11 +76,11 @@ test("6,000 Secrets of one tenant, refused or without effect, hold back no Event
   );
 });
 
-test("a flag and a source that match no namespace are warned of once, and told when it is over", async () => {
+test("a flag and a source without a namespace are warned of once until it is over", async () => {
   const rig = new Rig("team-a");
   rig.source("shared/typo", {}, "taem-*");
   const started = await rig.run(3_600_000, { given: { "source-namespaces": "platfrom,shared" } });
-  const told = (): readonly unknown[] =>
+  const reported = (): readonly unknown[] =>
     about(started, /without targets|flags that match/).map(({ level, flags, sources }) => [
       level,
       flags ?? sources,
@@ -89,18 +89,18 @@ test("a flag and a source that match no namespace are warned of once, and told w
     ["warn", ["shared/typo"]],
     ["warn", ["--source-namespaces platfrom"]],
   ];
-  assert.deepEqual(told(), begun);
+  assert.deepEqual(reported(), begun);
   assert.equal(await started.metric("secretcast_ignored", { reason: "flag" }), 1);
   rig.api.namespace("platfrom");
   rig.api.namespace("taem-1");
   await rig.clock.advance(5000);
-  assert.deepEqual(told().slice(2), [
+  assert.deepEqual(reported().slice(2), [
     ["info", undefined],
     ["info", undefined],
   ]);
 });
 
-test("a tenant's thousands of pulling Secrets hide no failing write, and end in as few lines as they began", async () => {
+test("a tenant's thousands of pulling Secrets hide no failing write", async () => {
   const rig = new Rig("team-a", "team-b");
   let denied = false;
   const started = await rig.run(5000, {
@@ -119,8 +119,8 @@ test("a tenant's thousands of pulling Secrets hide no failing write, and end in 
   const failed = about(started, /write failed/);
   assert.deepEqual(failed[0]?.["places"], ["team-b/registry"]);
   await rig.clock.advance(3_600_000);
-  const told = about(started, /^pulling Secret not filled/);
-  assert.ok(told.length > 20, String(told.length));
+  const reported = about(started, /^pulling Secret not filled/);
+  assert.ok(reported.length > 20, String(reported.length));
   denied = false;
   for (const place of names) rig.api.removeSecret(place);
   await rig.clock.advance(30_000);
@@ -130,7 +130,7 @@ test("a tenant's thousands of pulling Secrets hide no failing write, and end in 
   assert.ok(over() > 20, String(over()));
 });
 
-test("a tenant's forged copies of sources in namespaces that it made up hide no conflict of others", async () => {
+test("a tenant's forged copies of invented sources hide no conflict of others", async () => {
   const rig = new Rig("a-tenant", "b-tenant", "team-a");
   for (let n = 0; n < 1500; n++)
     for (const tenant of ["a-tenant", "b-tenant"]) {
@@ -144,8 +144,8 @@ test("a tenant's forged copies of sources in namespaces that it made up hide no 
       });
     }
   const started = await rig.run(10_000);
-  const told = about(started, /^copies frozen/);
-  assert.ok(told.length > 20 && told.length <= 100, String(told.length));
+  const reported = about(started, /^copies frozen/);
+  assert.ok(reported.length > 20 && reported.length <= 100, String(reported.length));
   rig.api.secret("team-a/taken", {});
   rig.source("shared/taken", { password: "one" });
   await rig.clock.advance(10_000);

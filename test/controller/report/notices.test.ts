@@ -80,7 +80,7 @@ test("a plan and its outcomes lead to one notice for each problem, with its plac
   );
 });
 
-test("the order in which the hooks hear of outcomes and plans does not matter (T12)", async () => {
+test("the order in which the hooks hear of outcomes and plans does not matter", async () => {
   const heard = await Promise.all(
     [false, true].map(async (reversed) => {
       const { outcomes, plan, uidOf } = story();

@@ -23,7 +23,7 @@ type TestLine = {
 const MINUTE_MS = 60_000;
 const GONE = "0d8a3c5e-5f1b-4a51-9a55-000000000001";
 
-test("copies of one source that go one after the other are five lines a minute, and none is left uncounted", async () => {
+test("copies of one source that are removed singly are five lines a minute", async () => {
   const rig = new Rig("team-a");
   await rig.converge();
   const started = await rig.run(5000, { given: { "delete-grace": "0" } });
@@ -64,7 +64,7 @@ test("of copies that a finalizer still holds the line says how many they are", a
 
 /** Copies in `team-a` go, each of another of these. */
 function removed(sources: readonly { readonly name: string; readonly uid: string }[]): {
-  readonly told: (msg: string) => readonly TestLine[];
+  readonly reported: (msg: string) => readonly TestLine[];
   readonly events: readonly OutcomeGroup[];
   readonly pass: (ms: number) => Promise<void>;
   readonly stop: () => void;
@@ -77,7 +77,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
   const removals = new OutcomeJournal(log, clock, (group) => events.push(group));
   const cluster = new Cluster().withNamespaces("shared", "team-a");
   cluster.secret("shared/registry", { to: "team-*" });
-  cluster.pass();
+  cluster.sync();
   const target = cluster.cached("team-a/registry");
   assert.equal(target.role, "copy");
   const { namespace, name } = target;
@@ -95,7 +95,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
     removals.onOutcome({ kind: "removed", action: { ...action, source } });
   }
   return {
-    told: (msg) => lines.filter((line) => line.msg === msg),
+    reported: (msg) => lines.filter((line) => line.msg === msg),
     events,
     stop: () => removals.onStop(),
     pass: async (ms) => {
@@ -108,48 +108,48 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
 const uids = (name: string, count: number) =>
   Array.from({ length: count }, (_, n) => ({ name, uid: `uid-${n}` }));
 
-test("however many sources are named on copies that go, what waits to be told has a bound, and the rest is counted", async () => {
+test("reports of removed copies with many source names are bounded, and the rest is counted", async () => {
   const names = Array.from({ length: 3000 }, (_, n) => ({ name: `source-${n}`, uid: GONE }));
-  const { told, events, pass } = removed(names);
+  const { reported, events, pass } = removed(names);
   await pass(6000);
   assert.deepEqual(
-    told("further copies removed").map(({ count }) => count),
+    reported("further copies removed").map(({ count }) => count),
     [2000],
   );
-  assert.equal(told("copies removed").length, 100);
+  assert.equal(reported("copies removed").length, 100);
   assert.deepEqual(
-    told("copies of further sources removed").map(({ sources }) => sources),
+    reported("copies of further sources removed").map(({ sources }) => sources),
     [900],
   );
   assert.equal(events.length, 1000);
 });
 
-test("a source that goes again and again, or is named with any number of UIDs, takes no room from the others", async () => {
-  const { told, events, pass } = removed([
+test("a source that vanishes repeatedly takes no room of others", async () => {
+  const { reported, events, pass } = removed([
     ...uids("registry", 3000),
     { name: "certificate", uid: GONE },
   ]);
   await pass(6000);
   assert.equal(
-    told("copies removed").filter(({ source }) => source === "shared/certificate").length,
+    reported("copies removed").filter(({ source }) => source === "shared/certificate").length,
     1,
   );
   for (let minute = 0; minute < 10; minute++) await pass(MINUTE_MS);
   assert.deepEqual(
-    told("further copies removed").map(({ count }) => count),
+    reported("further copies removed").map(({ count }) => count),
     [2980],
   );
-  assert.equal(told("copies removed").length, 21);
+  assert.equal(reported("copies removed").length, 21);
   assert.equal(events.length, 21);
 });
 
-test("what waits when the controller stops is logged, and so is how many had no room", () => {
+test("what waits when the controller stops is logged with the number without room", () => {
   const names = Array.from({ length: 1200 }, (_, n) => ({ name: `source-${n}`, uid: GONE }));
-  const { told, stop } = removed(names);
+  const { reported, stop } = removed(names);
   stop();
-  assert.equal(told("copies removed").length, 1000);
+  assert.equal(reported("copies removed").length, 1000);
   assert.deepEqual(
-    told("further copies removed").map(({ count }) => count),
+    reported("further copies removed").map(({ count }) => count),
     [200],
   );
 });

@@ -11,7 +11,7 @@ const of = (lines: readonly unknown[], msg: string): readonly Line[] =>
 const placesOf = (lines: readonly Line[]): readonly string[] =>
   lines.flatMap(({ places = [] }) => places).toSorted();
 
-test("every namespace that receives a value is in a line `copied`, by name, a hundred at most each", async () => {
+test("a line `copied` names every namespace that receives a value, a hundred at most", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 250 }, (_, n) => `team-${String(n).padStart(3, "0")}`);
   rig.teams(...teams);
@@ -27,7 +27,7 @@ test("every namespace that receives a value is in a line `copied`, by name, a hu
   assert.deepEqual(placesOf(second), wanted, "a rotation names all of them again");
 });
 
-test("a copy that somebody edits or deletes is in a line `repaired`, with the field manager that edited it", async () => {
+test("an edited or deleted copy is a line `repaired` with the field manager", async () => {
   const rig = new Rig("team-a", "team-b");
   const started = await rig.run(5000);
   rig.api.put(secretPath("team-a/registry"), {
@@ -53,7 +53,7 @@ test("a copy that somebody edits or deletes is in a line `repaired`, with the fi
   );
 });
 
-test("a copy that is edited in a loop has five lines a minute, and every repair is counted in the end", async () => {
+test("a copy edited in a loop has five lines a minute with every repair counted", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 12 }, (_, n) => `team-${n}`));
   const started = await rig.run(5000);
@@ -72,7 +72,7 @@ test("a copy that is edited in a loop has five lines a minute, and every repair 
   assert.equal(new Set(placesOf(all)).size, 12);
 });
 
-test("a source that changes without a pause has six lines a minute at most, the last one when the controller stops", async () => {
+test("a source that changes without a pause has six lines a minute at most", async () => {
   const rig = new Rig("team-a", "team-b");
   const started = await rig.run(5000);
   for (let n = 0; n < 20; n++) {

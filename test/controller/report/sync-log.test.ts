@@ -1,4 +1,4 @@
-// What passes say of themselves: each thing once, and nothing on a quiet cluster. On a fake clock.
+// What syncs say of themselves: each thing once, and nothing on a quiet cluster. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -52,7 +52,7 @@ test("CL-17 propagation runs from the change of a source or namespace, and not f
   assert.equal(await started.metric("secretcast_propagation_seconds_sum"), 2);
 });
 
-test("a pass that wrote is one line with its counts, and a quiet hour is none", async () => {
+test("a sync that wrote is one line with its counts, unlike a quiet hour", async () => {
   const rig = new Rig("team-a", "team-b", "team-c");
   const started = await rig.run(5000);
   const synced = started.lines.filter(({ msg }) => msg === "synced");
@@ -65,7 +65,7 @@ test("a pass that wrote is one line with its counts, and a quiet hour is none", 
   assert.deepEqual(started.lines.slice(lines), []);
 });
 
-test("a conflict, a refusal and a failure are told when they begin, and again after they were over", async () => {
+test("a conflict, a refusal and a failure are reported when they begin and return", async () => {
   const rig = new Rig("team-a", "team-b");
   rig.api.secret("team-a/registry", {}, { mine: "hunter2" });
   rig.source("shared/bad", { password: "hunter2" }, "team-[a]");
@@ -102,7 +102,9 @@ test("a dry run tells each write once and makes none", async () => {
   const rig = new Rig("team-a", "team-b");
   const started = await rig.run(600_000, { given: { "dry-run": true, resync: "1m" } });
   assert.deepEqual(rig.api.writes, []);
-  const told = started.lines.filter(({ msg }) => msg === "would write").map(({ place }) => place);
-  assert.equal(told.length, 2);
-  assert.deepEqual(new Set(told), new Set(["team-a/registry", "team-b/registry"]));
+  const reported = started.lines
+    .filter(({ msg }) => msg === "would write")
+    .map(({ place }) => place);
+  assert.equal(reported.length, 2);
+  assert.deepEqual(new Set(reported), new Set(["team-a/registry", "team-b/registry"]));
 });

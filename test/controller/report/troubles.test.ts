@@ -25,7 +25,7 @@ function denied(sick: (namespace: string) => boolean) {
   });
 }
 
-test("thirty namespaces that a policy refuses are one row and one line, however often they are tried", async () => {
+test("a policy's refusal in thirty namespaces is one row and line, whatever the tries", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 30 }, (_, n) => `team-${n}`);
   rig.teams(...teams);
@@ -51,7 +51,7 @@ test("thirty namespaces that a policy refuses are one row and one line, however 
   assert.equal(said().length, 1, "a retry that changes nothing says nothing");
   assert.ok((await metric("policy")) >= 30 * 8);
   assert.equal(await metric("quota"), 0);
-  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  const rows = started.syncs.at(-1)?.plan.rows ?? [];
   const groups = await groupRows(rows, { offsetMs: 0, beganAt: 0 });
   assert.deepEqual(
     groups.map(({ state, cause, reason, places }) => ({ state, cause, reason, n: places.total })),
@@ -123,10 +123,10 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   await rig.clock.advance(600_000);
   const over = about(started, /^resolved: write failed/);
   assert.ok(over.length >= 1 && over.length <= lines.length, `${over.length} ends`);
-  assert.equal(started.passes.at(-1)?.plan.states.current, 100);
+  assert.equal(started.syncs.at(-1)?.plan.states.current, 100);
 });
 
-test("quotas that each tenant names otherwise are one row, one line and one cause, with every place", async () => {
+test("quotas with a name for each tenant are one row, one line and one cause", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 250 }, (_, n) => `team-${String(n).padStart(3, "0")}`);
   rig.teams(...teams);
@@ -152,7 +152,7 @@ test("quotas that each tenant names otherwise are one row, one line and one caus
     teams.map((team) => `${team}/registry`),
   );
   const times = { offsetMs: 0, beganAt: 0 };
-  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  const rows = started.syncs.at(-1)?.plan.rows ?? [];
   const [group, ...others] = await groupRows(rows, times, 10_000);
   assert.deepEqual(others, []);
   assert.equal(group?.reason, reason);

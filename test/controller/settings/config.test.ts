@@ -53,7 +53,7 @@ test("outside a cluster the defaults are those of the table", () => {
   });
 });
 
-test("in a cluster the controller's own namespace is source and holds the lease, and election is on", () => {
+test("the controller's own namespace is source namespace and holds the Lease by default", () => {
   const config = readConfig({}, inside);
   assert.deepEqual(config.sourceNamespaces, ["platform"]);
   assert.equal(config.leaseNamespace, "platform");
@@ -71,7 +71,7 @@ test("* among the source namespaces turns the default policy to opt-in", () => {
   assert.equal(readConfig(both, outside).namespacePolicy, "opt-out");
 });
 
-test("any list that lets namespaces of every name publish counts as *: opt-in, and Events name nobody", () => {
+test("a list that lets every namespace publish counts as * and implies opt-in", () => {
   for (const list of ["*", "**", "?*", "*,!kube-system", "!x", "a,**", "! x,!y"]) {
     const config = readConfig({ "source-namespaces": list }, outside);
     assert.equal(config.namespacePolicy, "opt-in", list);
@@ -106,7 +106,7 @@ test("variables that the kubelet makes for a Service called secretcast are not s
   assert.deepEqual(readConfig({}, { ...outside, env }), readConfig({}, outside));
 });
 
-test("wrong values end in one line that names the flag or variable, the value and what is right", () => {
+test("a wrong value is one line with the flag or variable and the remedy", () => {
   const wrong: readonly (readonly [FlagValues, RegExp])[] = [
     [{ resync: "soon" }, /^--resync: "soon" is not a duration/],
     [{ concurrency: "0" }, /^--concurrency: "0" is not a whole number of at least 1$/],
@@ -140,7 +140,7 @@ test("wrong values end in one line that names the flag or variable, the value an
   );
 });
 
-test("--only-names takes literal names; anything else ends in one line that names it (34)", () => {
+test("--only-names takes literal names; anything else ends in one line that names it", () => {
   const names = (text: string) => readConfig({ "only-names": text }, outside).onlyNames;
   assert.deepEqual(names("registry, ca.crt"), ["registry", "ca.crt"]);
   const many = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`).join();
@@ -198,7 +198,7 @@ test("every flag has its own environment name", () => {
   assert.ok(names.every((name) => /^SECRETCAST_[A-Z_]+$/.test(name)));
 });
 
-test("--copyable-keys is a list of globs over keys; a faulty one ends in one line that names it", () => {
+test("--copyable-keys takes globs of keys and refuses a faulty one by name", () => {
   for (const [given, message] of [
     [
       "argocd.argoproj.io/secret type",
@@ -241,7 +241,7 @@ test("listed namespaces are names: a glob could not be watched", () => {
   );
 });
 
-test("listed namespaces are read besides those of the sources that are named, and they alone may receive", () => {
+test("listed namespaces alone receive, and those of the sources are read too", () => {
   const given = { namespaces: "team-a", "source-namespaces": "shared,src-*" };
   const { scope } = readPlannerSettings(readConfig(given, outside));
   assert.deepEqual([...(scope?.targets ?? [])], ["team-a"]);

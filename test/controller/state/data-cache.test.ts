@@ -27,7 +27,7 @@ test("what was unused the longest goes first, and the bytes are never above the 
   }
 });
 
-test("one version of a source is kept; one that has no room takes the place of the one that had", () => {
+test("the cache keeps one version of a source in place of the one before", () => {
   const cache = new DataCache(10_000);
   cache.put(version("a"), payload(100));
   const alone = cache.bytes;

@@ -78,7 +78,7 @@ for (const [what, touch] of Object.entries({
   "a Namespace": (rig: Rig, round: number) =>
     rig.api.namespace("team-a", { annotations: { note: `${round}` } }),
 }))
-  test(`${what} that changes without a pause does not turn back-off off: one early try in ten seconds`, async () => {
+  test(`${what} that changes without a pause keeps back-off, with one early try in ten seconds`, async () => {
     const rig = new Rig();
     const { started } = await failing(rig);
     const before = triesIn(started, "team-a");

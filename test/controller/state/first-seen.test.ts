@@ -5,7 +5,7 @@ import { FirstSeen } from "../../../src/controller/state/first-seen.ts";
 import { keyedHash } from "../../../src/text/keyed-hash.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
-test("a place's age is kept for as long as each pass asks, and for many places", () => {
+test("a place keeps its time while each sync asks for it", () => {
   const ages = new FirstSeen();
   const places = Array.from({ length: 10_000 }, (_, n) => `team-${n}/registry`);
   for (const now of [1000, 2000, 3000]) {
@@ -26,7 +26,7 @@ function fnv1a(text: string): number {
 }
 
 // A look-up ends after a fixed number of slots, so an age that is kept was found in a few steps.
-test("names chosen to fall into 64 slots keep their ages within a bounded number of steps", () => {
+test("names with equal hashes keep their times within a bounded number of steps", () => {
   const slots = 2 ** 13;
   const chosen: string[] = [];
   for (let at = 0; chosen.length < 3000; at++) {
@@ -56,7 +56,7 @@ test("a table without a secret key forgets ages instead of searching for long", 
   assert.ok(kept.length < 300, `${kept.length} ages were found`);
 });
 
-test("what has been due for three seconds goes in turns with what is younger, deletes included", () => {
+test("a write due for three seconds alternates with younger ones, deletes included", () => {
   const made = new Cluster();
   for (const [at, name] of ["shared", "team-a", "team-b", "team-c"].entries())
     made.namespace(name, {}, {}, at);

@@ -1,5 +1,5 @@
 // A place that somebody else changes back again and again backs off, whichever way they do it, and
-// whether or not a pass finds it right in between.
+// whether or not a sync finds it right in between.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PlaceMemory } from "../../../src/controller/state/place-memory.ts";
@@ -11,7 +11,7 @@ function fight(made: Cluster, place: string, change: (secret: RawSecret) => void
   for (let round = 1; round <= 20; round++) {
     made.edit(place, change);
     made.now += 2000;
-    const result = made.pass();
+    const result = made.sync();
     if (verdictAt(result, place) === "backoff") return round - 1;
     assert.equal(made.plan().counts.current, 1, "a pass in between finds it as it is to be");
   }
@@ -29,7 +29,7 @@ const edited = ({ data }: RawSecret): void => {
   data["password"] = "ZWRpdGVk";
 };
 
-test("a copy edited more than five times a minute is left alone for half a minute", () => {
+test("a copy edited more than five times a minute rests for half a minute", () => {
   const made = copied();
   made.now += 60_000;
   assert.equal(fight(made, "team-a/db", edited), 6);
@@ -41,7 +41,7 @@ test("a copy edited more than five times a minute is left alone for half a minut
   made.settle();
   assert.ok(made.now - first >= 27_000, `repaired after ${made.now - first} ms`);
   made.edit("team-a/db", edited);
-  assert.equal(verdictAt(made.pass(), "team-a/db"), "backoff", "longer than before");
+  assert.equal(verdictAt(made.sync(), "team-a/db"), "backoff", "longer than before");
 });
 
 test("a fight ends where the source changes: that is fresh work", () => {
@@ -50,22 +50,22 @@ test("a fight ends where the source changes: that is fresh work", () => {
   fight(made, "team-a/db", edited);
   made.edit("shared/db", edited);
   made.edit("team-a/db", ({ data }) => (data["password"] = "bWluZQ=="));
-  assert.equal(verdictAt(made.pass(), "team-a/db"), "update");
+  assert.equal(verdictAt(made.sync(), "team-a/db"), "update");
 });
 
-test("an absent place is filled at once, though its copy was edited all the time before", () => {
+test("an absent place is filled at once after any number of edits", () => {
   const made = copied();
   made.now += 60_000;
   assert.equal(fight(made, "team-a/db", edited), 6);
   made.delete("team-a/db");
   made.memory.copyVanished({ namespace: "team-a", name: "db" });
-  assert.deepEqual(actionsAt(made.pass(), "team-a/db"), ["create"]);
+  assert.deepEqual(actionsAt(made.sync(), "team-a/db"), ["create"]);
   made.now += 2000;
   made.edit("team-a/db", edited);
   assert.equal(verdictAt(made.plan(), "team-a/db"), "backoff", "an edit is still in dispute");
 });
 
-test("a copy that is deleted all the time is made again once a second, and no more often", () => {
+test("a copy that is deleted repeatedly is made again once a second", () => {
   const made = copied();
   made.now += 60_000;
   let creates = 0;
@@ -75,7 +75,7 @@ test("a copy that is deleted all the time is made again once a second, and no mo
       made.memory.copyVanished({ namespace: "team-a", name: "db" });
     }
     made.now += 100;
-    creates += actionsAt(made.pass(), "team-a/db").length;
+    creates += actionsAt(made.sync(), "team-a/db").length;
   }
   assert.ok(creates >= 54 && creates <= 61, `${creates} creates in a minute`);
   assert.equal(made.memory.takeFights().length, 1, "it is reported once");
@@ -90,7 +90,7 @@ function pulled(): Cluster {
   return made;
 }
 
-test("a pulling Secret emptied again and again is a fight, its record left on it or taken off", () => {
+test("a pulling Secret that is emptied repeatedly is a fight", () => {
   const emptied = (secret: RawSecret): void => {
     secret.data = {};
   };
@@ -108,13 +108,13 @@ test("consent that is withdrawn and given again is no fight", () => {
     for (const allow of ["nobody", "*"]) {
       made.annotate("shared/db", { allow: allow });
       made.now += 2000;
-      assert.notEqual(verdictAt(made.pass(), "team-a/login"), "backoff");
+      assert.notEqual(verdictAt(made.sync(), "team-a/login"), "backoff");
     }
   }
   assert.equal(made.settle().counts.current, 1);
 });
 
-test("a copy forged anew after each deletion, of another source each time, is left alone for a while", () => {
+test("a copy that is forged anew for other sources is left alone for a while", () => {
   const made = new Cluster({ deleteGraceMs: 0 }).withNamespaces("shared", "team-a");
   const forge = (round: number): void => {
     const place = "team-a/forged";
@@ -126,13 +126,13 @@ test("a copy forged anew after each deletion, of another source each time, is le
   for (let second = 0; second < 60; second++) {
     if (!made.secrets.has("team-a/forged")) forge(second);
     made.now += 1000;
-    for (let pass = 0; pass < 3; pass++) made.pass();
+    for (let pass = 0; pass < 3; pass++) made.sync();
     if (!made.secrets.has("team-a/forged")) deleted++;
   }
   assert.ok(deleted >= 5 && deleted <= 9, `deleted ${deleted} times in a minute`);
 });
 
-test("a source that moves again and again is asked for later each time, and after a change of what is wanted at once", () => {
+test("a source that moves repeatedly is read live less and less often", () => {
   const backoff = new PlaceMemory();
   const until = (decisionKey: string, ofSource: boolean): number | undefined => {
     backoff.stale("team-a/db", decisionKey, 0, ofSource);

@@ -1,4 +1,4 @@
-// What is remembered between passes: back-off, fights, places that are taken, distance between writes.
+// What is remembered between syncs: back-off, fights, places that are taken, distance between writes.
 import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,10 +32,10 @@ test("back-off grows from 1 s to 5 min, each within 10 %", () => {
   assert.ok(Math.abs(backoffMs(1, 1) - 1100) < 1e-6);
 });
 
-test("S11 a place whose write failed waits, with the reason; the others go on; then it is tried again", () => {
+test("S11 a place with a failed write waits with its reason while the others continue", () => {
   const made = cluster();
   made.memory.failed(actionAt(made), DENIED, made.now, 0.5);
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, PLACE), "backoff");
   assert.match(whyOf(result.rows.find(({ verdict }) => verdict === "backoff")), /denied/);
   assert.equal(made.secrets.has("team-b/one"), true);
@@ -44,11 +44,11 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
   made.memory.failed(actionAt(made), DENIED, made.now, 0.5);
   assert.equal(made.plan().nextAt, 3000);
   made.now = 3000;
-  made.pass();
+  made.sync();
   assert.equal(made.secrets.has(PLACE), true);
 });
 
-test("a write refused by 429 is tried again within seconds, however often it was: that says nothing of its place", () => {
+test("a write refused by 429 is retried within seconds, whatever its number of tries", () => {
   const made = cluster();
   for (let tries = 0; tries < 20; tries++) {
     made.memory.failed(actionAt(made), FULL, made.now, 1);
@@ -58,11 +58,11 @@ test("a write refused by 429 is tried again within seconds, however often it was
     assert.ok(waitMs >= 1000 && waitMs <= 5000, `try ${tries}: ${waitMs} ms`);
     made.now += waitMs;
   }
-  made.pass();
+  made.sync();
   assert.equal(made.secrets.has(PLACE), true);
 });
 
-test("a write refused by 429 waits as long as the server asks, and a tenth more at most", () => {
+test("a write refused by 429 waits as long as the server asks", () => {
   for (const [retryAfterMs, waitMs] of [
     [undefined, 1050],
     [0, 1050],
@@ -89,7 +89,7 @@ test("refusals by 429 make the wait after another failure no longer, nor it thei
   assert.deepEqual(waits, [1000, 1050, 2000, 1050, 4000]);
 });
 
-test("what failed for want of an API server is due when it is back, other failures are not", () => {
+test("a failure for want of an API server is due when it is back", () => {
   const made = cluster();
   const away = { reason: "cannot reach the API server", cause: "withheld", error: "unavailable" };
   const [mine, other] = [actionAt(made), actionAt(made, "team-b/one")];
@@ -129,10 +129,10 @@ test("a 409 is no failure: again after 100 ms", () => {
   assert.equal(actionAt(made).kind, "create");
 });
 
-test("S08 a place that is taken although the cache shows it empty is in conflict and looked at, not written", () => {
+test("S08 a place that is taken against the cache is a conflict and read live", () => {
   const made = cluster();
   made.memory.uncached({ namespace: "team-a", name: "one" }, made.now, 0.5);
-  const result = made.pass();
+  const result = made.sync();
   assert.equal(verdictAt(result, PLACE), "conflict");
   const reason = "a Secret that the cache does not show is in the way";
   assert.equal(reasonAt(result, PLACE), reason);
@@ -159,25 +159,25 @@ test("a place in flight keeps its verdict and gets no action", () => {
 
 test("a flapping source costs one write a place and second", () => {
   const made = cluster();
-  made.pass();
+  made.sync();
   made.now += 400;
   made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
-  const result = made.pass();
+  const result = made.sync();
   assert.deepEqual(result.actions, []);
   assert.equal(verdictAt(result, PLACE), "update");
   assert.equal(result.nextAt, 1000);
   made.now = 1000;
-  assert.equal(made.pass().actions.length, 2);
+  assert.equal(made.sync().actions.length, 2);
 });
 
-test("a place repaired more than five times a minute is a fight: told once, and it backs off", () => {
+test("a place repaired more than five times a minute backs off as a fight", () => {
   const made = cluster();
   made.settle();
   const repairs: string[] = [];
   for (let second = 0; second < 30; second++) {
     made.now += 1000;
     made.edit(PLACE, ({ data }) => (data["key"] = Buffer.from(`${second}`).toString("base64")));
-    repairs.push(made.pass().actions.length > 0 ? "repaired" : "left");
+    repairs.push(made.sync().actions.length > 0 ? "repaired" : "left");
   }
   assert.equal(repairs.filter((one) => one === "repaired").length, 6);
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
@@ -186,7 +186,7 @@ test("a place repaired more than five times a minute is a fight: told once, and 
     ["team-a"],
   );
   made.now += 30_000;
-  made.pass();
+  made.sync();
   made.now += 30_000;
   made.edit(PLACE, ({ data }) => (data["key"] = "eA=="));
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
@@ -199,7 +199,7 @@ test("what nobody asks for any more is forgotten", () => {
   made.memory.failed(action, DENIED, made.now, 0.5);
   made.memory.failed(action, DENIED, made.now, 0.5);
   made.secret(PLACE, {});
-  made.pass();
+  made.sync();
   made.delete(PLACE);
   made.now += 1000;
   assert.equal(actionAt(made).kind, "create");

@@ -9,7 +9,7 @@ import { faults, isWrite, Rig, refuse } from "../../support/controller/fake-cloc
 
 const COPY = "team-a/registry";
 
-test("a copy that is deleted behind a finalizer is waited for, and back within a second of its end", async () => {
+test("a copy behind a finalizer is made again within a second of its end", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000);
   const path = secretPath(COPY);
@@ -18,17 +18,17 @@ test("a copy that is deleted behind a finalizer is waited for, and back within a
   });
   await rig.clock.advance(20_000);
   assert.deepEqual(
-    started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
+    started.syncs.at(-1)?.plan.rows.map(({ verdict }) => verdict),
     ["wait"],
   );
   assert.deepEqual(rig.api.writes, ["POST team-a"]);
   rig.api.remove(path);
   await rig.clock.advance(1000);
   assert.ok(rig.api.get(COPY));
-  assert.equal(started.passes.at(-1)?.plan.states.conflict, 0);
+  assert.equal(started.syncs.at(-1)?.plan.states.conflict, 0);
 });
 
-test("a source whose copies a webhook makes something else of ends in Fought, also after a restart", async () => {
+test("a source with copies that a webhook changes ends in Fought, also after a restart", async () => {
   const rig = new Rig("team-a");
   // A mutating webhook, as the object that is stored and answered shows.
   rig.api.admit = (object) =>
@@ -38,29 +38,29 @@ test("a source whose copies a webhook makes something else of ends in Fought, al
     const started = await rig.run(25_000);
     assert.ok(rig.api.writes.length - from <= 1, "one try before the first back-off");
     assert.deepEqual(
-      started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
+      started.syncs.at(-1)?.plan.rows.map(({ verdict }) => verdict),
       ["backoff"],
     );
     await rig.clock.advance(600_000);
     const tries = rig.api.writes.length - from;
     assert.ok(tries >= 3 && tries < 10, `${tries} tries in ten minutes`);
-    const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
-    assert.equal(told.length, start);
+    const reported = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+    assert.equal(reported.length, start);
     await started.stop();
   }
 });
 
 const FOUGHT = "copies are repeatedly changed by another client";
 
-test("a copy that a webhook makes something else of is one line in the log while it lasts, and one when it is over", async () => {
+test("a copy that a webhook changes is one line at each end of it", async () => {
   const rig = new Rig("team-a", "team-b");
   const admit = rig.api.admit;
   rig.api.admit = (object) =>
     object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
   const started = rig.start();
-  const told = (message: string) => started.lines.filter(({ msg }) => msg === message);
+  const reported = (message: string) => started.lines.filter(({ msg }) => msg === message);
   await rig.clock.advance(3_600_000);
-  const [line, ...more] = told(FOUGHT);
+  const [line, ...more] = reported(FOUGHT);
   assert.deepEqual(more, []);
   assert.deepEqual(
     [line?.level, line?.["source"], line?.["places"], line?.["reason"]],
@@ -76,27 +76,27 @@ test("a copy that a webhook makes something else of is one line in the log while
     event?.object["note"],
     "what is written to copies in 1 namespace (team-a) is altered by a webhook or policy; backing off",
   );
-  assert.deepEqual(told(`resolved: ${FOUGHT}`), []);
+  assert.deepEqual(reported(`resolved: ${FOUGHT}`), []);
   rig.api.admit = admit;
   await rig.clock.advance(5_400_000);
-  assert.equal(told(`resolved: ${FOUGHT}`).length, 1);
+  assert.equal(reported(`resolved: ${FOUGHT}`).length, 1);
 });
 
-test("a copy that somebody edits again and again for an hour is one line in the log", async () => {
+test("a copy that is edited for an hour is one line in the log", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000);
   for (let second = 0; second < 3600; second += 2) {
     rig.api.secret(COPY, {}, { password: `edit ${second}` });
     await rig.clock.advance(2000);
   }
-  const told = started.lines.filter(({ msg }) => msg.endsWith(FOUGHT));
+  const reported = started.lines.filter(({ msg }) => msg.endsWith(FOUGHT));
   assert.deepEqual(
-    told.map(({ level, reason }) => [level, reason]),
+    reported.map(({ level, reason }) => [level, reason]),
     [["warn", "repaired again and again: another client keeps changing it"]],
   );
 });
 
-test("a webhook that strips our marks, from an immutable source's new copies too, ends in Fought and one conflict", async () => {
+test("a webhook that strips our marks ends in Fought and one conflict", async () => {
   const rig = new Rig("team-a");
   await rig.converge();
   rig.api.admit = (object) =>
@@ -108,12 +108,12 @@ test("a webhook that strips our marks, from an immutable source's new copies too
   rig.api.put(secretPath("shared/registry"), { immutable: true, type: "example.com/other" });
   await rig.clock.advance(600_000);
   assert.ok(rig.api.writes.length - from <= 3, rig.api.writes.slice(from).join());
-  const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
-  assert.equal(told.length, 1);
-  assert.equal(started.passes.at(-1)?.plan.states.conflict, 1);
+  const reported = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+  assert.equal(reported.length, 1);
+  assert.equal(started.syncs.at(-1)?.plan.states.conflict, 1);
 });
 
-test("a copy that is rewritten faster than we delete it is deleted, and never once it is no longer ours", async () => {
+test("a copy that is rewritten faster than its delete is deleted while it is ours", async () => {
   for (const [change, goes] of [
     [{ metadata: { labels: { note: "n" } } }, true],
     [{ metadata: { labels: { "app.kubernetes.io/managed-by": null } } }, false],
@@ -162,14 +162,14 @@ function contested(rig: Rig, type = "Opaque"): { readonly given: FlagValues } {
   return { given: { "source-namespaces": "first,shared" } };
 }
 
-test("a place that another source has counts as a conflict of the source that lost it", async () => {
+test("a place that another source has is a conflict of the source that lost it", async () => {
   const rig = new Rig();
   const started = await rig.run(5000, contested(rig));
   const copies = (state: string): Promise<number> => {
     return started.metric("secretcast_copies", { state, resource: "secrets" });
   };
   assert.deepEqual([await copies("current"), await copies("conflict")], [1, 1]);
-  const plan = started.passes.at(-1)?.plan;
+  const plan = started.syncs.at(-1)?.plan;
   assert.ok(plan);
   const loser = plan.sources.find(({ source }) => source.namespace === "shared");
   assert.equal(loser?.counts.conflict, 1, "the source that lost the place says so");
@@ -185,7 +185,7 @@ test("a place that another source has counts as a conflict of the source that lo
   );
 });
 
-test("a takeover that changes the type is one replace, and a refused create leaves the holder its copy (H1)", async () => {
+test("a takeover with another type is one replace, and its refusal leaves the copy", async () => {
   const rig = new Rig("team-a");
   await rig.converge();
   const held = rig.api.get(COPY)?.metadata.uid;
@@ -217,14 +217,14 @@ test("a takeover that changes the type is one replace, and a refused create leav
   assert.equal(rig.api.get(COPY)?.["type"], "example.com/other");
 });
 
-test("a copy that was edited all the time and is then deleted is back within a second", async () => {
+test("a copy that was edited repeatedly and is then deleted returns within a second", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000);
   for (let edit = 0; edit < 8; edit++) {
     rig.api.secret(COPY, {}, { password: `edit ${edit}` });
     await rig.clock.advance(5000);
   }
-  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  const rows = started.syncs.at(-1)?.plan.rows ?? [];
   assert.deepEqual(
     rows.map(({ verdict }) => verdict),
     ["backoff"],
@@ -238,7 +238,7 @@ for (const [type, empty] of [
   ["kubernetes.io/tls", ""],
   ["kubernetes.io/dockerconfigjson", "e30="],
 ] as const) {
-  test(`entries of a pulling ${type} Secret that a manifest empties each ten seconds are filled at once each time, by one write`, async () => {
+  test(`entries of a pulling ${type} Secret that a manifest empties are filled by one write`, async () => {
     const keys = type === "kubernetes.io/tls" ? ["tls.crt", "tls.key"] : [".dockerconfigjson"];
     const manifest = Object.fromEntries(keys.map((key) => [key, empty]));
     const rig = new Rig("team-a");
@@ -264,6 +264,6 @@ for (const [type, empty] of [
       rig.api.put(path, { data: other });
       await rig.clock.advance(5000);
     }
-    assert.equal(started.passes.at(-1)?.plan.rows.at(-1)?.verdict, "backoff");
+    assert.equal(started.syncs.at(-1)?.plan.rows.at(-1)?.verdict, "backoff");
   });
 }

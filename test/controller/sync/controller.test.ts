@@ -11,12 +11,12 @@ import {
   refuse,
 } from "../../support/controller/fake-clock-controller.ts";
 
-test("CL-03 LV-16 no pass runs before both caches are complete, and then one does", async () => {
+test("CL-03 LV-16 no sync runs before both caches are complete, and then one does", async () => {
   const rig = new Rig("team-a");
   const namespaces = faults(({ path }) => path.endsWith("/namespaces"), hang, true);
   const started = await rig.run(20_000, { before: namespaces.before });
   assert.deepEqual(started.controller.ready(), ["namespaces: cache not filled yet"]);
-  assert.equal(started.passes.length, 0);
+  assert.equal(started.syncs.length, 0);
   namespaces.on = false;
   await rig.clock.advance(60_000);
   assert.deepEqual(started.controller.ready(), []);
@@ -33,10 +33,10 @@ test("CL-03 CL-19 a cache that cannot be filled is named, and tried again until 
     assert.deepEqual(started.controller.live(), [], "a restart would not help");
   }
   assert.deepEqual(started.controller.ready(), ["namespaces: cache not filled yet"]);
-  const told = started.lines.filter(({ resource }) => resource === "namespaces");
-  assert.equal(told[0]?.level, "warn");
-  assert.match(String(told[0]?.["error"]), /^(?:list|watch) namespaces: Forbidden/);
-  assert.equal(started.passes.length, 0);
+  const reported = started.lines.filter(({ resource }) => resource === "namespaces");
+  assert.equal(reported[0]?.level, "warn");
+  assert.match(String(reported[0]?.["error"]), /^(?:list|watch) namespaces: Forbidden/);
+  assert.equal(started.syncs.length, 0);
   forbidden.on = false;
   await rig.clock.advance(60_000);
   assert.deepEqual(rig.api.writes, ["POST team-a"]);
@@ -56,33 +56,33 @@ test("CL-18 a controller that has been started cannot be started again", async (
   await assert.rejects(again, /^Error: Cannot run a controller twice: make a new one$/);
 });
 
-test("CL-02 only what can change the plan asks for a pass, and the echo of a write does not", async () => {
+test("CL-02 an event that cannot change the plan requests no sync", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000);
-  assert.equal(started.passes.length, 2, "one that wrote, one that found nothing more");
+  assert.equal(started.syncs.length, 2, "one that wrote, one that found nothing more");
   rig.api.secret("team-a/unrelated", {}, { a: "b" });
   rig.api.put("/api/v1/namespaces/team-a/secrets/unrelated", { data: { a: "Yw==" } });
   rig.api.removeSecret("team-a/unrelated");
   await rig.clock.advance(60_000);
-  assert.equal(started.passes.length, 2);
+  assert.equal(started.syncs.length, 2);
   rig.api.secret("elsewhere/registry", {}, { a: "b" });
   await rig.clock.advance(1000);
-  assert.equal(started.passes.length, 3, "a name that somebody wants");
+  assert.equal(started.syncs.length, 3, "a name that somebody wants");
 });
 
-test("CL-04 events during a pass make one more, and what flies is not written twice", async () => {
+test("CL-04 events during a sync make one more, and what flies is not written twice", async () => {
   const rig = new Rig("team-a");
   const slow = faults(isWrite, hang, true);
   const started = await rig.run(100, { before: slow.before });
   for (const label of ["x", "y", "z"]) rig.api.namespace("team-b", { labels: { label } });
   await rig.clock.advance(100);
-  assert.equal(started.passes.length, 0, "the pass still waits for its write");
+  assert.equal(started.syncs.length, 0, "the pass still waits for its write");
   slow.on = false;
   await rig.clock.advance(1000);
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
 });
 
-test("CL-05 CL-07 CL-10 a pass that throws is counted and tried again, with longer and longer waits", async () => {
+test("CL-05 CL-07 CL-10 a sync that throws is counted and tried again, with longer and longer waits", async () => {
   const rig = new Rig("team-a");
   let broken = true;
   const onPlan = (): void => {
@@ -111,13 +111,13 @@ test("CL-05 CL-07 CL-10 a pass that throws is counted and tried again, with long
 });
 
 async function waitsOf(rig: Rig, started: Started, ms: number): Promise<readonly number[]> {
-  const before = started.passes.length;
+  const before = started.syncs.length;
   await rig.clock.advance(ms);
-  const times = started.passes.slice(before).map(({ at }) => at);
+  const times = started.syncs.slice(before).map(({ at }) => at);
   return times.slice(1).map((at, n) => at - (times[n] ?? 0));
 }
 
-test("CL-06 after a pass without error the waits begin anew", async () => {
+test("CL-06 after a sync without error the waits begin anew", async () => {
   const rig = new Rig("team-a");
   let broken = 4;
   const onPlan = (): void => {
@@ -134,7 +134,7 @@ test("CL-06 after a pass without error the waits begin anew", async () => {
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
 });
 
-test("a new namespace does not wait for syncs that repair copies and find that all is done", async () => {
+test("a new namespace does not wait for syncs that repair copies", async () => {
   const teams = Array.from({ length: 60 }, (_, at) => `team-${at}`);
   const rig = new Rig(...teams);
   const started = await rig.run(5000);
@@ -142,9 +142,9 @@ test("a new namespace does not wait for syncs that repair copies and find that a
     rig.api.put(`/api/v1/namespaces/${team}/secrets/registry`, { data: { password: "eA==" } });
     await rig.clock.advance(10);
   }
-  const before = started.passes.length;
+  const before = started.syncs.length;
   await rig.clock.advance(1);
-  assert.equal(started.passes.length, before, "repairs wait for their share");
+  assert.equal(started.syncs.length, before, "repairs wait for their share");
   rig.api.namespace("team-new");
   await rig.clock.advance(1);
   assert.ok(rig.api.get("team-new/registry"));
@@ -163,18 +163,18 @@ test("CL-12 what is due later stays due whatever passes run before", async () =>
   assert.equal(rig.api.get("team-a/registry"), undefined);
 });
 
-test("LV-20 a full pass runs at least each resync, counted from the last one", async () => {
+test("LV-20 a full sync runs at least each resync, counted from the last one", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000, { given: { resync: "10m" } });
   assert.deepEqual(await waitsOf(rig, started, 3_600_000), Array(5).fill(600_000));
   await rig.clock.advance(300_000);
   rig.api.namespace("elsewhere");
   await rig.clock.advance(0);
-  const before = started.passes.length;
+  const before = started.syncs.length;
   await rig.clock.advance(599_000);
-  assert.equal(started.passes.length, before);
+  assert.equal(started.syncs.length, before);
   await rig.clock.advance(1000);
-  assert.equal(started.passes.length, before + 1);
+  assert.equal(started.syncs.length, before + 1);
   assert.deepEqual(rig.api.writes, ["POST team-a"], "none of them writes");
 });
 

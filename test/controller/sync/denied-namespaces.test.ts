@@ -9,7 +9,7 @@ import { Rig } from "../../support/controller/fake-clock-controller.ts";
 import { refusal } from "../../support/controller/memory-api.ts";
 
 for (const what of ["the Secrets", "the metadata"])
-  test(`a namespace of which ${what} may not be read is a trouble on the page, until it may`, async () => {
+  test(`a namespace with unreadable ${what} is a trouble on the page until it is readable`, async () => {
     const rig = new Rig("team-a", "team-b");
     const refused = { on: true };
     const before = async (request: ApiRequest): Promise<void> => {

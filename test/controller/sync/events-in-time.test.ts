@@ -36,7 +36,7 @@ test("Refused, Conflict, Failed and Copied arrive within ten seconds although no
   rig.source("shared/wrong", { a: "1" }, "Team_A");
   const since = rig.clock.monotonic();
   await change(10_000);
-  const settled = started.passes.filter(({ at, note }) => at >= since && note.settled);
+  const settled = started.syncs.filter(({ at, note }) => at >= since && note.settled);
   assert.equal(settled.length, 0, "the changes leave no plan settled");
   assert.equal(notes(rig, "wrong", "Refused").length, 1);
   for (const reason of ["Conflict", "Failed", "Copied"])
@@ -77,7 +77,7 @@ test("after 26 namespaces one by one, a conflict and a refusal still have their 
   assert.ok(copied >= 1 && copied <= 8, `${copied} Events for 26 namespaces`);
 });
 
-test("changes in one namespace each are told together a minute later", async () => {
+test("changes in one namespace each are reported together a minute later", async () => {
   const rig = new Rig();
   rig.teams();
   await rig.run(1000);
@@ -86,17 +86,17 @@ test("changes in one namespace each are told together a minute later", async () 
     await rig.clock.advance(1000);
   }
   await rig.clock.advance(120_000);
-  const told = notes(rig, "registry", "Copied");
+  const reported = notes(rig, "registry", "Copied");
   assert.deepEqual(
-    told.slice(0, 5),
+    reported.slice(0, 5),
     Array.from({ length: 5 }, (_, n) => `copied to 1 namespace (team-${n})`),
   );
-  assert.deepEqual(told.slice(5), [
+  assert.deepEqual(reported.slice(5), [
     "copied to 5 namespaces (team-5, team-6, team-7, team-8, team-9)",
   ]);
 });
 
-test("a Warning for which there was no room is sent when there is, if its state still holds", async () => {
+test("a Warning without room is sent later, if its state still holds", async () => {
   const rig = new Rig("team-0");
   const started = await rig.run(1000);
   for (let n = 0; n < 30; n++) {
@@ -105,9 +105,9 @@ test("a Warning for which there was no room is sent when there is, if its state 
   }
   assert.equal(notes(rig, "registry", "Refused").length, 25);
   await rig.clock.advance(6 * 60_000);
-  const told = notes(rig, "registry", "Refused");
-  assert.equal(told.length, 26);
-  assert.match(String(told.at(-1)), /Team_29/, "the state that still holds");
+  const reported = notes(rig, "registry", "Refused");
+  assert.equal(reported.length, 26);
+  assert.match(String(reported.at(-1)), /Team_29/, "the state that still holds");
   await started.stop();
   assert.equal(rig.clock.timers, 0, "nothing is waited for any more");
 });

@@ -26,7 +26,7 @@ test("CL-26 a watch without a sign of life for ten minutes is named", () => {
   assert.deepEqual(at(11 * MINUTE, { watches }), ["secrets: no sign of life for 660 s"]);
 });
 
-test("CL-26 a pass in which nothing moves for ten minutes is named, a long one that writes is not", () => {
+test("CL-26 a sync without a write for ten minutes is named", () => {
   const syncStartedMs = 0;
   assert.deepEqual(at(10 * MINUTE, { syncStartedMs }), []);
   assert.deepEqual(at(11 * MINUTE, { syncStartedMs }), ["sync: nothing has moved for 660 s"]);
@@ -39,7 +39,7 @@ test("CL-26 LE-20 a lease that we hold and do not renew is named", () => {
   assert.deepEqual(at(0, { elector: { healthy: () => false } }), ["lease: held but not renewed"]);
 });
 
-test("a replica is ready once its caches are filled, through an outage of half a minute, and no longer", () => {
+test("a replica is ready with filled caches, and for half a minute of outage", () => {
   const since = (disconnectedSinceMs?: number) => ({ hasSynced: true, disconnectedSinceMs });
   const secrets = since();
   const empty = { hasSynced: false, disconnectedSinceMs: 0 };

@@ -75,7 +75,7 @@ for (const [what, [end, touch]] of Object.entries(TOUCHES))
       assert.ok(took >= GRACE_MS && took <= BOUND_MS, `after ${took} ms`);
     });
 
-test("a removal waits for its grace and six seconds at most while a source in 300 namespaces changes", async () => {
+test("a removal beside a busy source waits six seconds beyond its grace at most", async () => {
   const rig = new Rig();
   rig.teams(...Array.from({ length: 300 }, (_, n) => `team-${n}`));
   const change: Touch = ({ api }, round) => {

@@ -115,12 +115,12 @@ test("after a failed replace, no other source of the rank gets the place", async
   await started.stop();
 });
 
-test("a namespace without accept keeps its copy under opt-in, and the reason says what to annotate", async () => {
+test("a namespace without accept keeps its copy under opt-in with the remedy as reason", async () => {
   const rig = new Rig();
   await recreated(rig);
   const started = await rig.run(60_000, { given: OPT_IN });
   assert.deepEqual(copies(rig), OLD);
-  const frozen = started.passes.at(-1)?.plan.rows.filter(({ verdict }) => verdict === "frozen");
+  const frozen = started.syncs.at(-1)?.plan.rows.filter(({ verdict }) => verdict === "frozen");
   assert.equal(frozen?.length, TEAMS.length);
   for (const row of frozen)
     assert.match(

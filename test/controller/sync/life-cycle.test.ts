@@ -43,7 +43,7 @@ test("CL-25 CL-26 a stand-by keeps its caches warm, is ready, and works from the
   rig.api.namespace("team-b");
   await rig.clock.advance(5000);
   assert.deepEqual(second.controller.ready(), []);
-  assert.equal(second.passes.length, 0);
+  assert.equal(second.syncs.length, 0);
   assert.equal(second.controller.leading, false);
   await first.stop();
   const requests = rig.api.seen.length;
@@ -65,7 +65,7 @@ test("CL-25 CL-26 a stand-by keeps its caches warm, is ready, and works from the
   );
 });
 
-test("a stand-by forgets the copies that it saw vanish: what it makes when it leads is new", async () => {
+test("a stand-by forgets the copies that it saw vanish", async () => {
   const rig = new Rig("team-a", "team-b");
   const given = { "leader-elect": true };
   const first = await rig.run(5000, { given });
@@ -85,7 +85,7 @@ test("a stand-by forgets the copies that it saw vanish: what it makes when it le
   await rig.assertRight();
 });
 
-test("CL-22 the end: the write in flight, then the lease, then the watches, then the last Event", async () => {
+test("CL-22 the end stops write, Lease, watches and Events in this order", async () => {
   const rig = new Rig("team-a");
   const order: string[] = [];
   let landing = (): void => {};

@@ -28,12 +28,12 @@ function most(times: readonly number[], windowMs: number): number {
   return found;
 }
 
-function assertPassesBounded({ passes }: Started): void {
-  const times = passes.map(({ at }) => at);
+function assertPassesBounded({ syncs }: Started): void {
+  const times = syncs.map(({ at }) => at);
   for (const seconds of [1, 10, 60]) {
     const found = most(times, seconds * 1000);
     const bound = seconds * PASSES_A_SECOND + BURST;
-    assert.ok(found <= bound, `${found} passes in ${seconds} s`);
+    assert.ok(found <= bound, `${found} syncs in ${seconds} s`);
   }
 }
 
@@ -66,7 +66,7 @@ function hiddenStranger(rig: Rig, place: string): void {
   rig.api.secret(place, {}, { mine: "x" });
 }
 
-test("a look that fails is tried again within 30 s, never at once, and says so once", async () => {
+test("a failed live read is retried within 30 s and reported once", async () => {
   const rig = new Rig("team-a");
   const started = await rig.run(5000, { given: { resync: "0" } });
   const unread = faults(isRead, refuse("forbidden"));
@@ -83,7 +83,7 @@ test("a look that fails is tried again within 30 s, never at once, and says so o
   const waits = looks.slice(1).map(({ at }, n) => at - (looks[n]?.at ?? 0));
   assert.ok(Math.max(...waits) <= 31_000, `waited ${Math.max(...waits)} ms`);
   assertPassesBounded(again);
-  assert.ok(again.passes.length < 80, `${again.passes.length} passes`);
+  assert.ok(again.syncs.length < 80, `${again.syncs.length} syncs`);
   const said = again.lines.filter(({ reason }) =>
     /cannot be read: reason withheld/.test(String(reason)),
   );
@@ -92,14 +92,14 @@ test("a look that fails is tried again within 30 s, never at once, and says so o
     await again.metric("secretcast_write_failures_total", { cause: "withheld" }),
     looks.length,
   );
-  assert.equal(again.passes.at(-1)?.plan.states.conflict, 1);
+  assert.equal(again.syncs.at(-1)?.plan.states.conflict, 1);
   unread.on = false;
   rig.api.removeSecret("team-b/registry");
   await rig.clock.advance(31_000);
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("one") });
 });
 
-test("a forged copy of a source that only the cache misses is asked for less and less often, without a grace too", async () => {
+test("a forged copy of a source missing in the cache is read ever less often", async () => {
   const rig = new Rig("team-a");
   hiddenStranger(rig, "shared/helm");
   const { uid } = rig.api.get("shared/helm")?.metadata ?? {};
@@ -114,11 +114,11 @@ test("a forged copy of a source that only the cache misses is asked for less and
   const started = await rig.run(600_000, { given: { "delete-grace": "0", resync: "0" } });
   const asked = rig.api.seen.filter(({ path }) => path === secretPath("shared/helm"));
   assert.ok(asked.length > 5 && asked.length < 30, `asked ${asked.length} times`);
-  assert.ok(started.passes.length < 100, `${started.passes.length} passes`);
+  assert.ok(started.syncs.length < 100, `${started.syncs.length} syncs`);
   assert.ok(rig.api.get("team-a/forged"));
 });
 
-test("a source that changes all the time and is refused everywhere costs a place one try a second", async () => {
+test("a source that changes constantly and is refused costs one try a second", async () => {
   const rig = new Rig("team-a");
   const started = rig.start({
     before: async (request) => {
@@ -209,7 +209,7 @@ for (const kind of ANSWERS)
     assertRequestsBounded(rig, 60_000, 24);
   });
 
-test("whatever is answered and written at random, passes and requests are bounded", async () => {
+test("whatever is answered and written at random, syncs and requests are bounded", async () => {
   const rig = new Rig();
   const random = seeded(12);
   everythingDue(rig);

@@ -28,7 +28,7 @@ test("--once ends converged when everything wanted is there, with its watches cl
   assert.equal(rig.clock.timers, 0);
 });
 
-test("--once ends unconverged where a stranger is in the way", async () => {
+test("--once ends unconverged where an unmanaged object is in the way", async () => {
   const rig = new Rig("team-a", "team-b");
   rig.api.secret("team-a/registry", {}, { mine: "x" });
   const started = once(rig);
@@ -65,7 +65,7 @@ for (const kind of ["throttled", "unavailable", "timeout"] as const)
     assert.ok(rig.api.get("team-a/registry"));
   });
 
-test("--once gives up on what the API server has no time for when that has been so for a minute", async () => {
+test("--once gives up after a minute without room at the API server", async () => {
   const rig = new Rig("team-a", "team-b");
   const before = async (request: ApiRequest): Promise<void> => {
     if (isCreateIn(request, "team-a")) throw refusal(request, "unavailable");
@@ -95,10 +95,10 @@ for (const kind of ["forbidden", "unavailable", "throttled"] as const)
     assert.equal(rig.clock.timers, 0);
   });
 
-test("--once gives up where a cache is not filled within half an hour, whatever it hears", async () => {
+test("--once gives up after half an hour without a filled cache", async () => {
   const clock = new FakeClock();
-  const told: unknown[] = [];
-  const write = (line: string): void => void told.push(JSON.parse(line));
+  const reported: unknown[] = [];
+  const write = (line: string): void => void reported.push(JSON.parse(line));
   const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
   const once = new Once({ clock, log });
   const never = new Promise<never>(() => undefined);
@@ -116,7 +116,7 @@ test("--once gives up where a cache is not filled within half an hour, whatever 
   assert.equal(await filled.value(), "pending");
   await clock.advance(10_000);
   assert.equal(await filled.value(), false);
-  assert.match(JSON.stringify(told), /cannot be filled, giving up/);
+  assert.match(JSON.stringify(reported), /cannot be filled, giving up/);
   assert.equal(clock.timers, 0);
 });
 
@@ -147,7 +147,7 @@ test("--once ends although a copy is rewritten faster than it can be updated", a
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("two") });
 });
 
-test("--once ends although sources change so fast that no pass finds nothing to do", async () => {
+test("--once ends although sources change so fast that no sync finds nothing to do", async () => {
   const rig = new Rig("team-a", "team-b");
   const change = (at: number): void => rig.source(`shared/s-${at % 100}`, { password: String(at) });
   for (let at = 0; at < 100; at++) change(at);
@@ -247,7 +247,7 @@ const NO_LEASE = {
     'leases.coordination.k8s.io "secretcast" is forbidden: User "u" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "secretcast"',
 };
 
-test("--once gives up on a Lease that it may not read after two minutes, and says what to grant (34)", async () => {
+test("--once gives up on an unreadable Lease after two minutes and names the right", async () => {
   const rig = new Rig("team-a");
   const beforeLease = async ({ what }: ApiRequest): Promise<void> => {
     throw statusError(what, 403, NO_LEASE);

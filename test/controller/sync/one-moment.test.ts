@@ -125,7 +125,7 @@ for (const [what, { before, narrowed, allowed, value }] of Object.entries(NARROW
       assert.deepEqual(leaks, []);
     });
 
-test("a namespace that no longer may pull gets no new value, with or without data at hand", async () => {
+test("a namespace that may no longer pull gets no new value", async () => {
   for (const given of [{}, { "data-cache": "0" }]) {
     const rig = new Rig();
     setUp(rig, { allow: "team-*", to: null });
@@ -162,7 +162,7 @@ test("an entry of the source list that is narrowed leaks no new value", async ()
   assert.equal(holds({ body: rig.api.get("team-1/registry") } as ApiRequest, NEW), true);
 });
 
-test("a source that grows much while its copies are made waits for a plan that knows its size", async () => {
+test("a source that grows during its fan-out waits for a plan with its size", async () => {
   const rig = new Rig();
   setUp(rig, TO);
   const large = "x".repeat(4000);
@@ -310,7 +310,7 @@ for (const [what, slow] of Object.entries(ACTIONS))
 
 const REPLACE: Slow = { setUp: () => {}, begin: retype, first: "dry POST" };
 
-test("replace: once its copy is deleted, a copy that is no longer wanted is not made", async () => {
+test("a copy that is unwanted after the delete of its replace is not made", async () => {
   for (const how of [
     "the source names it no more",
     "the namespace declines",
@@ -323,7 +323,7 @@ test("replace: once its copy is deleted, a copy that is no longer wanted is not 
   }
 });
 
-test("replace: once its copy is deleted, a copy that is still wanted is made, by whatever rule", async () => {
+test("a copy that is wanted after the delete of its replace is made", async () => {
   const changes = {
     nothing: () => {},
     touched: narrow({ "+note": "x" }),

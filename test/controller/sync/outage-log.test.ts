@@ -17,7 +17,7 @@ const LEASE = "lease not taken, renewed or released";
 const said = ({ lines }: Started, message: string): readonly string[] =>
   lines.filter(({ msg }) => msg === message).map(({ resource }) => String(resource));
 
-test("the end of an outage is told once for each watch that failed, and nothing before it", async () => {
+test("the end of an outage is reported once for each failed watch", async () => {
   const rig = new Rig("team-a");
   const { outage, started } = await inOutage(rig);
   await rig.clock.advance(600_000);
@@ -34,7 +34,7 @@ test("the end of an outage is told once for each watch that failed, and nothing 
   assert.equal(said(started, `resolved: ${WATCH}`).length, resources.length, "a quiet hour");
 });
 
-test("an outage with ten listed namespaces is three lines a minute and a resource, and one end", async () => {
+test("an outage with ten listed namespaces is three lines a minute and resource", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 10 }, (_, at) => `team-${at}`);
   rig.teams(...teams);
@@ -50,7 +50,7 @@ test("an outage with ten listed namespaces is three lines a minute and a resourc
   assert.deepEqual(said(started, `resolved: ${WATCH}`).toSorted(), ["namespaces", "secrets"]);
 });
 
-test("a stand-by that may not read the Lease says so three times a minute, and when it may again", async () => {
+test("a stand-by with an unreadable Lease reports it three times a minute", async () => {
   const rig = new Rig("team-a");
   const given = { "leader-elect": true };
   await rig.run(5000, { given });
@@ -65,7 +65,7 @@ test("a stand-by that may not read the Lease says so three times a minute, and w
   assert.equal(standBy.controller.leading, false);
 });
 
-test("a leader's missed renewal is told, and that the Lease is renewed again", async () => {
+test("a leader's missed renewal is reported, and that the Lease is renewed again", async () => {
   const rig = new Rig("team-a");
   const outage = faults(() => true, unavailable);
   const started = await rig.run(5000, {
@@ -80,7 +80,7 @@ test("a leader's missed renewal is told, and that the Lease is renewed again", a
   assert.ok(said(started, LEASE).length >= 1);
 });
 
-test("Events that the API server refuses are told, three a minute and the rest counted", async () => {
+test("Events that the API server refuses are reported, three a minute and the rest counted", async () => {
   const rig = new Rig("team-a");
   for (let at = 0; at < 40; at++) rig.source(`shared/bad-${at}`, { k: "v" }, "Team");
   const forbidden = faults(

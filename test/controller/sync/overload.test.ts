@@ -42,7 +42,7 @@ const copiesIn = (rig: Rig): number =>
   TEAMS.flatMap((team) => SOURCES.filter((source) => rig.api.get(source.replace("shared", team))))
     .length;
 
-test("half of all writes refused: all copies are made, none is tried before its time, no more fly than may, and a fresh namespace goes first", async () => {
+test("a fan-out with half of its writes refused makes all copies in time", async () => {
   const rig = new Rig(...TEAMS);
   for (const source of SOURCES) rig.source(source, { k: "v" });
   const chance = seeded(3);
@@ -72,7 +72,7 @@ test("half of all writes refused: all copies are made, none is tried before its 
   await rig.assertRight();
 });
 
-test("a server that takes nothing for a minute is asked for five a second at most, and all copies are there seconds later", async () => {
+test("a server that takes nothing for a minute has all copies seconds later", async () => {
   const rig = new Rig(...TEAMS);
   const { before, state } = overloaded(rig, (now) => now < 60_000);
   const started = await rig.run(60_000, { before, given: { concurrency: "8" } });

@@ -18,7 +18,7 @@ function play(everyMs: number, costMs: number, forMs: number, urgent = true): re
   return starts;
 }
 
-test("a new namespace every 30 ms gets a sync at once while a plan takes 3 ms", () => {
+test("a new namespace each 30 ms has its sync at once while plans take 3 ms", () => {
   const starts = play(30, 3, 30_000);
   assert.deepEqual(
     starts,
@@ -27,7 +27,7 @@ test("a new namespace every 30 ms gets a sync at once while a plan takes 3 ms", 
 });
 
 for (const costMs of [0, 1, 5, 50, 400])
-  test(`a storm of events costs a sixth of a core where a plan takes ${costMs} ms`, () => {
+  test(`a storm of events with plans of ${costMs} ms costs a sixth of a core`, () => {
     const starts = play(0, costMs, 60_000);
     const busyMs = starts.length * costMs;
     // A single plan may be longer than a second's share.
@@ -45,7 +45,7 @@ test("a burst of forty plans of a millisecond waits for nothing", () => {
   assert.equal(play(0, 1, 60).at(-1), 59);
 });
 
-test("syncs that nobody waits for take half of the share, and a new namespace takes the rest at once", () => {
+test("syncs without a new namespace take half of the share at most", () => {
   const starts = play(0, 10, 60_000, false);
   const busyMs = starts.length * 10;
   assert.ok(busyMs <= 60 * (1000 / 12 + 10), `${busyMs} ms of a minute`);

@@ -1,4 +1,4 @@
-// One pass by itself, with a pipe and an API of the test's own.
+// One sync by itself, with a pipe and an API of the test's own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Apply } from "../../../src/controller/writes/apply.ts";
@@ -87,7 +87,7 @@ function open(
   return { sync, sent, bodies, cluster, clock };
 }
 
-test("LE-12 a pass that may not write asks to be run again in a second, and not at once", async () => {
+test("LE-12 a sync that may not write is run again in a second", async () => {
   let left = 0;
   const { sync, sent } = open(() => left);
   const { settled, dueMs, waiting } = await sync.doSync();
@@ -98,7 +98,7 @@ test("LE-12 a pass that may not write asks to be run again in a second, and not 
   assert.deepEqual(sent, ["POST /api/v1/namespaces/team-a/secrets"]);
 });
 
-test("a write that fails when no pass waits for it any more is tried again in its time", async () => {
+test("a failed write without a waiting sync is retried in its time", async () => {
   const { promise, reject } = Promise.withResolvers<object>();
   const { sync, clock } = open(
     () => Infinity,
@@ -116,7 +116,7 @@ test("a write that fails when no pass waits for it any more is tried again in it
   assert.ok(dueMs <= 1100, `due in ${dueMs} ms`);
 });
 
-test("after an interrupt a pass plans and writes nothing", async () => {
+test("after an interrupt a sync plans and writes nothing", async () => {
   const { sync, sent } = open(() => Infinity);
   sync.interrupt();
   await sync.doSync();
@@ -124,7 +124,7 @@ test("after an interrupt a pass plans and writes nothing", async () => {
   assert.deepEqual(sent, []);
 });
 
-test("a write of a source that has changed since its plan takes what the source is by then", async () => {
+test("a write of a source that changed since its plan uses the newer content", async () => {
   const { sync, bodies, cluster } = open(() => Infinity);
   const [action] = cluster.plan().actions;
   assert.ok(action);
@@ -134,7 +134,7 @@ test("a write of a source that has changed since its plan takes what the source 
   assert.match(bodies[0] ?? "", /"bmV3"/);
 });
 
-test("an event of a pulling Secret asks for a pass as that of a copy does, and a source's at once", async () => {
+test("an event of a pulling Secret requests a sync as one of a copy does", async () => {
   const { sync, cluster } = open(() => Infinity);
   cluster.secret("team-a/pulling", { from: "shared/registry" });
   const pulling = cluster.cached("team-a/pulling");

@@ -35,7 +35,7 @@ function stage(): Rig {
   return rig;
 }
 
-test("sources with an old value are counted, for certain or possibly (37)", async () => {
+test("sources with an old value are counted, for certain or possibly", async () => {
   const rig = stage();
   const started = await rig.run(10_000, { given: { "max-value-age": "30m" } });
   assert.equal(await started.metric(...counted("certain")), 2);
@@ -44,7 +44,7 @@ test("sources with an old value are counted, for certain or possibly (37)", asyn
   assert.equal(await started.metric(...counted("certain")), 5, "they grow old");
 });
 
-test("without --max-value-age there is no series, and no object keeps a time (37)", async () => {
+test("without --max-value-age there is no series, and no object keeps a time", async () => {
   const rig = stage();
   const started = await rig.run(10_000);
   assert.doesNotMatch(await started.scrape(), /^secretcast_old_values\{/m);

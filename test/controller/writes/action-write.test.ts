@@ -31,7 +31,7 @@ function open(kind: "create" | "delete") {
   return { made, holds, untouched: () => isUntouched(action, caches) };
 }
 
-test("a create goes on while its source and namespace ask for it, whatever else of them changes", () => {
+test("a create continues while its source and namespace ask for it", () => {
   const { made, holds } = open("create");
   assert.equal(holds(), true);
   made.namespace("team-a", {}, { two: "2" });

@@ -123,7 +123,7 @@ test("nothing is written where nothing is ever to be written, whatever was plann
   }
 });
 
-test("LV-12 a question is one GET, and only a 404 of that very object says that it is gone", async () => {
+test("LV-12 a live read is one GET, and only the object's own 404 means absent", async () => {
   const asking = action("confirm");
   for (const [answer, heard] of [
     ["notFound", "absent"],
@@ -144,7 +144,7 @@ test("LV-12 a question is one GET, and only a 404 of that very object says that 
   }
 });
 
-test("LV-12 where the API server does not answer, the rest of a flight of questions does not wait for it", async () => {
+test("LV-12 a live read without an answer ends the batch", async () => {
   const asking = action("confirm");
   assert.ok(asking.kind === "confirm");
   const liveReads = [...asking.liveReads, ...asking.liveReads, ...asking.liveReads];
@@ -159,7 +159,7 @@ function notFound(kind: string, name: string) {
   return { kind: "Status", code: 404, reason: "NotFound", message, details: { name, kind } };
 }
 
-test("a copy that somebody else deletes while its delete meets a conflict is gone, and nothing is remembered", async () => {
+test("a copy that another client removes during a conflict of ours is gone", async () => {
   const gone = new ApiError("get", { kind: "notFound", status: 404, reason: "NotFound" });
   const { apply, sent, remembered } = open(["conflict", gone]);
   assert.equal((await apply.perform(action("delete"))).kind, "removed");
@@ -167,7 +167,7 @@ test("a copy that somebody else deletes while its delete meets a conflict is gon
   assert.deepEqual(remembered, []);
 });
 
-test("LE-12 no write is sent without permission, and none is given longer than is left of it", async () => {
+test("LE-12 no write is sent without permission or beyond its rest", async () => {
   const none = open([], () => 0);
   assert.equal((await none.apply.perform(action("create"))).kind, "stopped");
   assert.deepEqual(none.sent, []);
@@ -187,7 +187,7 @@ test("LE-12 permission that ends between the two requests of a replace stops the
   assert.deepEqual(methods(sent), ["POST", "DELETE"]);
 });
 
-test("LE-12 permission that ends while a write waits for its connection stops it, and nothing is told of it", async () => {
+test("LE-12 permission that ends during a wait for a connection stops the write", async () => {
   let left = 160;
   const { apply, sent, counted } = open([{}], () => (left -= 100));
   assert.equal((await apply.perform(action("update"))).kind, "stopped");
@@ -235,7 +235,7 @@ function sourceOf(wanted: Action, changes: object = {}): object {
   return { metadata: { namespace, name, uid, resourceVersion, ...changes } };
 }
 
-test("a source whose data are not in memory is read once for all its writes that wait for it, and counted", async () => {
+test("data that are not in memory are read once for all waiting writes", async () => {
   const wanted = action("create");
   const answers = [sourceOf(wanted), { metadata: {} }, { metadata: {} }, {}];
   const { apply, sent, counted } = open(answers, unlimited, new DataCache(2 ** 20));
@@ -251,7 +251,7 @@ test("a source whose data are not in memory is read once for all its writes that
   assert.deepEqual(field(sent[1]?.body, "data"), { again: "cmVhZA==" });
 });
 
-test("an update of a copy whose record is too long to be kept reads it first, and writes only to that version", async () => {
+test("an update of a copy with a long record reads it first", async () => {
   const wanted = action("update");
   assert.equal(wanted.kind, "update");
   const { namespace, name, uid, resourceVersion } = wanted.target;
@@ -278,7 +278,7 @@ test("what has no room at all is read for each write", async () => {
   assert.deepEqual(methods(sent), ["GET", "POST", "GET", "POST"]);
 });
 
-test("a source of another version is not written: the answer goes into the cache and the pass looks again", async () => {
+test("a source with another version is not written, and the sync starts again", async () => {
   const wanted = action("update");
   for (const changes of [{ resourceVersion: "9999" }, { uid: "another" }]) {
     const found = sourceOf(wanted, changes);
@@ -295,7 +295,7 @@ test("a source of another version is not written: the answer goes into the cache
   assert.deepEqual(newer.sent, [], "the cache knows a newer one");
 });
 
-test("a source whose data are there as another entry of the list has them is read again in the same version", async () => {
+test("a source read for another entry of the list is read again unchanged", async () => {
   const wanted = action("create");
   assert.ok("content" in wanted);
   const { source } = wanted.content;
@@ -306,7 +306,7 @@ test("a source whose data are there as another entry of the list has them is rea
   assert.deepEqual(methods(sent), ["GET", "POST"]);
 });
 
-test("a source that cannot be read fails the write, and one that is gone does not", async () => {
+test("an unreadable source fails the write, and a missing one does not", async () => {
   for (const [answer, kind] of [
     ["notFound", "moved"],
     ["forbidden", "failed"],
@@ -400,7 +400,7 @@ test("a copy is deleted for its successor only when the API server would take th
   }
 });
 
-test("a copy whose successor the API server would not take stays, whatever the refusal looks like", async () => {
+test("a copy stays if the API server refuses its successor, whatever the refusal", async () => {
   for (const no of [
     "invalid",
     "forbidden",
@@ -432,7 +432,7 @@ test("a copy whose successor the API server would not take stays, whatever the r
   }
 });
 
-test("a successor whose namespace goes or is gone by then is no failure, and the copy stays", async () => {
+test("a copy stays without a failure if its namespace is ending", async () => {
   for (const answer of [
     "terminating",
     statusError("dry-run create", 404, notFound("namespaces", "team-a")),
@@ -444,7 +444,7 @@ test("a successor whose namespace goes or is gone by then is no failure, and the
   }
 });
 
-test("what a finalizer holds is leaving: no failure, and no successor is made before it has gone", async () => {
+test("an object with a finalizer is leaving without a failure or a successor", async () => {
   const identity = { namespace: "team-a", name: "registry", uid: "u", resourceVersion: "9" };
   const leaving = { metadata: { ...identity, deletionTimestamp: "2026-01-02T00:00:00Z" } };
   const deleted = await open([leaving]).apply.perform(action("delete"));

@@ -1,4 +1,4 @@
-// What is learned of who is at a place that the cache shows empty: what the next pass starts from.
+// What is learned of who is at a place that the cache shows empty: what the next sync starts from.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CachedObject } from "../../../src/controller/model/cluster.ts";
@@ -54,7 +54,7 @@ function cachedAt(place: string): CachedObject {
 }
 
 for (const kind of ["create", "liveGet"] as const) {
-  test(`a copy of our own that a ${kind} meets goes into the cache, and the place is planned anew`, () => {
+  test(`a copy of our own that a ${kind} meets goes into the cache`, () => {
     assert.deepEqual(afterMeeting(cachedAt(PLACE), kind), {
       remembered: 1,
       uncached: kind === "liveGet",
@@ -62,13 +62,13 @@ for (const kind of ["create", "liveGet"] as const) {
     });
   });
 
-  test(`a stranger that a ${kind} meets is in the way, and stays out of the cache`, () => {
+  test(`an unmanaged Secret that a ${kind} meets stays out of the cache`, () => {
     const after = afterMeeting(cachedAt("team-a/stranger"), kind);
     assert.deepEqual(after, { remembered: 0, uncached: true, again: undefined });
   });
 }
 
-test("where nobody is met any more the place is free; a create that was told otherwise is tried again", () => {
+test("a place without an object after all is free and retried", () => {
   const free = { remembered: 0, uncached: false, again: undefined };
   assert.deepEqual(afterMeeting(undefined, "liveGet"), free);
   assert.deepEqual(afterMeeting(undefined, "create"), { ...free, again: "stale" });

@@ -99,7 +99,7 @@ test("what is another object by now, or no copy, is judged anew, and not deleted
   }
 });
 
-test("a copy that is rewritten before each of three deletes is left to the next pass", async () => {
+test("a copy that is rewritten before three deletes is left to the next sync", async () => {
   const { made, copy } = unwanted();
   const answers = ["conflict", FOUND, "conflict", FOUND, "conflict", FOUND, DELETED] as const;
   const met = await meet(made, answers, () => copy);

@@ -46,7 +46,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 for (const command of COMMANDS)
-  test(`${command[0]} takes a flag from the command line, else the environment, else the Deployment, else the default, and says so (H2)`, async (t) => {
+  test(`${command[0]} takes a flag from command line, environment, Deployment or default, and says which`, async (t) => {
     const { run, sandbox } = await sandboxCluster(t);
     const judged = async (
       given: readonly string[],
@@ -77,7 +77,7 @@ for (const command of COMMANDS)
     );
   });
 
-test("the settings that are printed are those that decide: the environment beats the Deployment in check as in plan (H2)", async (t) => {
+test("the printed settings decide: the environment overrides the Deployment everywhere", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   install(sandbox, { args: ["run", "--namespaces=team-b", "--source-namespaces=team-b"] });
   const env = { SECRETCAST_NAMESPACES: "team-a", SECRETCAST_SOURCE_NAMESPACES: "secretcast" };
@@ -89,7 +89,7 @@ test("the settings that are printed are those that decide: the environment beats
   assert.doesNotMatch(planned.stdout, /team-b/);
 });
 
-test("an empty variable counts as not set, here and in the Deployment, and a line says how to turn the source list off (H3)", async (t) => {
+test("an empty variable counts as not set, with a line that disables the list", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   const env = { SECRETCAST_SOURCE_LIST: "" };
   const hint =
@@ -117,7 +117,7 @@ function unhurried<T extends { readonly stderr: string }>(ended: T): T {
   return { ...ended, stderr: ended.stderr.replaceAll(/^objects read: .*\n/gm, "") };
 }
 
-test("no flag that only the commands have is read from a variable (H6)", async (t) => {
+test("no flag that only the commands have is read from a variable", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
   const users = new Set<string>();
   sandbox.beforeRequest = ({ userAgent }) => void users.add(userAgent);
@@ -137,7 +137,7 @@ test("no flag that only the commands have is read from a variable (H6)", async (
   assert.match(from.stderr, /--from: is missing/);
 });
 
-test("kubeconfig and context are flags of run, so every command reads their variables (H6)", async (t) => {
+test("kubeconfig and context are flags of run, so every command reads their variables", async (t) => {
   const { run } = await sandboxCluster(t);
   for (const command of COMMANDS) {
     const { code, stderr } = await run(command, { env: { SECRETCAST_CONTEXT: "nowhere" } });

@@ -49,7 +49,7 @@ test("in a folder what is no manifest is counted, and the manifests are read", a
   assert.deepEqual(unread, []);
 });
 
-test("plan -f plans a clone, counts what it passes over, and names all that cannot be read", async (t) => {
+test("plan -f plans a clone, counts other objects and names unreadable ones", async (t) => {
   const root = folderOf(t, {
     ...CLONE,
     "broken/one.yaml": "apiVersion: v1\nkind: Secret\n  metadata: [\n",
@@ -65,7 +65,7 @@ test("plan -f plans a clone, counts what it passes over, and names all that cann
   assert.equal(sound.code, 2);
 });
 
-test("links to folders are not followed, so that loops of them end, and broken links are skipped", async (t) => {
+test("links to folders are not followed, and broken links are skipped", async (t) => {
   const root = folderOf(t, { "a/b/registry.yaml": SOURCE, "other/c/team.yaml": SOURCE });
   const folder = join(root, "a");
   for (const [name, target] of [
@@ -90,7 +90,7 @@ test("links to folders are not followed, so that loops of them end, and broken l
   assert.deepEqual(await read(named), ["a/by-name/c/team.yaml:1"]);
 });
 
-test("a file of a folder that cannot be read is named, and the others are read", async (t) => {
+test("an unreadable file of a folder is named, and the others are read", async (t) => {
   const root = folderOf(t, { "huge.yaml": "", "registry.yaml": SOURCE });
   truncateSync(join(root, "huge.yaml"), 2 ** 32);
   const { objects, unread } = await readFileObjects([root]);
@@ -105,7 +105,7 @@ test("a file that is named by itself must be a manifest", async (t) => {
   assert.match(stderr, /values\.yaml:1: has no kind: is it an object of Kubernetes\?/);
 });
 
-test("YAML is read as kubectl reads it: merge keys, and yes and no are no text", async (t) => {
+test("YAML is read as by kubectl, with merge keys and words of YAML 1.1", async (t) => {
   const root = folderOf(t, {
     "merged.yaml": `apiVersion: v1
 kind: Secret
@@ -128,7 +128,7 @@ metadata: {name: team-b, annotations: {secretcast.io/accept: yes}}
   assert.doesNotMatch(stderr, /<</);
 });
 
-test("in manifests as in a kubeconfig, numbers of both versions of YAML are no text, and those of base sixty are", async () => {
+test("numbers of both versions of YAML are no text, and those of base sixty are", async () => {
   const planned = async (value: string): Promise<string> => {
     const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {x: ${value}}}\n`;
     return (await commandLine(["plan", "-f", "-"], { stdin })).stderr;

@@ -40,7 +40,7 @@ test("no kubeconfig, a wrong context and a dead server are one line that names t
   }
 });
 
-test("a server that does not know us, or answers what is no list, is one line", async (t) => {
+test("a server that refuses us, or answers no list, is one line", async (t) => {
   const said: { status: number; body: unknown } = { status: 401, body: {} };
   const server = await serve(t, (_, response) => answer(response, said.status, said.body));
   const kubeconfig = kubeconfigOf(t, server.url);
@@ -88,7 +88,7 @@ test("--as and --as-group go with every request, as kubectl sends them", async (
   for (const each of seen) assert.deepEqual(each, ["jane", "a, b"]);
 });
 
-test("a list that may not be read is named, what is known is printed, and the exit code is 1", async (t) => {
+test("an unreadable list is named, with exit code 1 and what is known", async (t) => {
   const scene = await openScene(t);
   assert.ok(scene.sandbox);
   const team = await scene.namespace("team-a");

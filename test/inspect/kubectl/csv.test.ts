@@ -16,6 +16,6 @@ test("a cell that a spreadsheet would take for a formula begins with an apostrop
   assert.equal(csvLine(["a=1", "2026-01-01"]), "a=1,2026-01-01\r\n");
 });
 
-test("a control character is one sign, so a tab or a line end begins no formula and no line", () => {
+test("a control character is one sign, so it begins no formula and no line", () => {
   assert.equal(csvLine(["\t=1", "a\r\n=1"]), "\\u0009=1,a\\u000d\\u000a=1\r\n");
 });

@@ -19,7 +19,7 @@ test("work of less than two seconds says nothing", () => {
   assert.equal(said(), "");
 });
 
-test("from two seconds on a terminal has one line with count, rate and time left, gone at the end", () => {
+test("a terminal has one line of progress from two seconds on", () => {
   const { progress, said, at } = watched(true);
   progress.expect(10_000);
   at(2000);
@@ -31,7 +31,7 @@ test("from two seconds on a terminal has one line with count, rate and time left
   assert.ok(said().endsWith("\r\u001b[2K"));
 });
 
-test("elsewhere it is a line now and then, and without a total there is no time left", () => {
+test("a pipe has a line of progress at times, without time left for unknown totals", () => {
   const { progress, said, at } = watched(false);
   for (const ms of [2000, 3000, 11_000, 12_000]) {
     at(ms);

@@ -42,7 +42,7 @@ test("files are of no cluster", async (t) => {
   assert.doesNotMatch(stderr, /context/);
 });
 
-test("no password of the address is told, and no name steers the terminal", async (t) => {
+test("no password of the address is reported, and no name steers the terminal", async (t) => {
   const kubeConfig = {
     context: "a\u001b[2Jb",
     cluster: { name: "c", server: "https://me:hunter2@api.example:6443/x" },

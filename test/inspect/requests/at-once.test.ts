@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { mapAtOnce } from "../../../src/inspect/requests/at-once.ts";
 import { nextTurn } from "../../../packages/kube/time/turns.ts";
 
-test("results have the order of the items, and no more than the limit run at a time", async () => {
+test("results have the order of the items, with a limited number at a time", async () => {
   let [running, most] = [0, 0];
   const results = await mapAtOnce([5, 1, 4, 2, 3], 2, async (turns) => {
     most = Math.max(most, ++running);

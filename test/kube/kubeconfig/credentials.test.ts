@@ -87,7 +87,7 @@ test("a file that cannot be read is named, whatever it is for", async (t) => {
     });
 });
 
-test("a token beside a token file counts while the file has none, and a key needs its certificate", async (t) => {
+test("a token counts while its token file has none, and a key with its certificate", async (t) => {
   const folder = folderOf(t, { token: "of the file", empty: "" });
   for (const [file, token] of [
     ["token", "of the file"],
@@ -103,7 +103,7 @@ test("a token beside a token file counts while the file has none, and a key need
   assert.equal(tls.key, undefined);
 });
 
-test("a plugin's certificate joins the cluster's CA, and a token of the kubeconfig counts before the plugin's", async () => {
+test("a plugin's certificate joins the cluster's CA, and a kubeconfig's token precedes a plugin's", async () => {
   const status = { token: "of-plugin", clientCertificateData: TWO.cert, clientKeyData: TWO.key };
   const print = JSON.stringify(JSON.stringify({ status }));
   const exec = { apiVersion: V1_BETA, command: process.execPath, args: ["-p", print] };
@@ -134,7 +134,7 @@ function idToken(claims: Readonly<Record<string, unknown>>): string {
   return `${part({ alg: "RS256" })}.${part(claims)}.${base64("x")}`;
 }
 
-test("an OIDC user sends its token while it is valid, and is told when it is not", async () => {
+test("an OIDC user sends a valid token and learns that it is invalid", async () => {
   const valid = idToken({ exp: 4_900_000_000 });
   const oidc = (config: Readonly<Record<string, string>>): Partial<User> => ({
     authProvider: { name: "oidc", config: { "client-id": "cli", "refresh-token": "r", ...config } },
@@ -148,7 +148,7 @@ test("an OIDC user sends its token while it is valid, and is told when it is not
   );
 });
 
-test("a token, user or group that no header can hold is named with its header, and not quoted", async () => {
+test("a token, user or group that no header can hold is named unquoted", async () => {
   for (const [user, header] of [
     [{ token: "hunter2\n" }, "Authorization"],
     [{ token: "a\rhunter2" }, "Authorization"],
@@ -167,7 +167,7 @@ test("a token, user or group that no header can hold is named with its header, a
     });
 });
 
-test("an invalid token is one line of a command, which says that no request could be sent", async (t) => {
+test("an invalid token is one line of a command without a request", async (t) => {
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("http://127.0.0.1:1", { token: "a\nb" }));
   const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig]);
   assert.equal(code, 1);

@@ -14,7 +14,7 @@ for (const [name, server, env, isProxied] of PROXIED)
     assert.equal(proxy, isProxied ? "http://proxy.test:3128" : undefined);
   });
 
-test("the environment's proxy: by the server's scheme, in lower case too, and without a scheme it is http", () => {
+test("the environment's proxy is chosen by scheme, in either case, and defaults to http", () => {
   const of = (server: string, env: Readonly<Record<string, string>>) =>
     environmentProxy(server, env);
   const both = { HTTPS_PROXY: "http://s.test:1", HTTP_PROXY: "http://p.test:1" };
@@ -40,7 +40,7 @@ test("proxy-url counts before the environment, and the environment counts where 
   assert.equal(of("http://own.test:1"), "http://own.test:1");
 });
 
-test("a server that is not reached through a proxy is an error that names the proxy, without its password", async (t) => {
+test("a proxy that cannot be reached is named without its password", async (t) => {
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("https://api.test:6443"));
   const env = { HTTPS_PROXY: "http://jane:hunter2@127.0.0.1:1" };
   const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig], { env });

@@ -1,4 +1,4 @@
-// Exec plugins as kubectl runs them: what they are told, what they may use of the terminal, how often and how
+// Exec plugins as kubectl runs them: what they are reported, what they may use of the terminal, how often and how
 // long they run, and what is said of one that fails.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -104,7 +104,7 @@ test("a plugin is told what the cluster has for it, under its extension", async 
   });
 });
 
-test("what a plugin prints on stderr is on ours, and its stdin is not ours unless a terminal is there", (t) => {
+test("a plugin's stderr is shown on ours, and its stdin needs a terminal", (t) => {
   const script =
     'console.error("open https://login, enter ABCD", readFileSync(0).length); process.exit(3)';
   const { command } = plugin(t, script);
@@ -132,7 +132,7 @@ test("a plugin that always wants a terminal is not run without one", async (t) =
   assert.deepEqual(runs(), []);
 });
 
-test("a plugin that is not found: its installHint is in the line, of which a terminal obeys nothing", async (t) => {
+test("a missing plugin is one line with its installHint in printable characters", async (t) => {
   const exec = execOf("/nowhere/get-token", { installHint: "run:\n  brew install x\u001b[2J" });
   const kubeconfig = kubeConfigFile(t, kubeConfigFor("http://127.0.0.1:1", { exec }));
   const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig]);
@@ -163,7 +163,7 @@ test("a plugin runs once for all clients until its credential expires, and then 
   assert.equal(runs().length, 2);
 });
 
-test("an expiry that is far, or none, counts for a day, and a refused credential for nothing", async (t) => {
+test("a far expiry counts for a day, and a refused credential not at all", async (t) => {
   for (const far of ['expirationTimestamp: "9999-01-01T00:00:00Z"', ""]) {
     const clock = new FakeClock();
     const { command, runs } = plugin(t, `answer({ token: "t", ${far} })`);
@@ -216,7 +216,7 @@ test("a request that waits for a plugin names the plugin when its time is over",
   );
 });
 
-test("what a plugin prints that is no credential is an error that names it and quotes nothing", async (t) => {
+test("plugin output that is no credential is an error without a quote", async (t) => {
   for (const [script, says] of [
     ['console.log("hunter2")', "does not print an ExecCredential with a status"],
     ["answer(undefined)", "does not print an ExecCredential with a status"],

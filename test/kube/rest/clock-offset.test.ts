@@ -13,7 +13,7 @@ function measured(serverAheadMs: number, tookMs = 0): readonly number[] {
   return offsets;
 }
 
-test("the offset of a clock is what neither whole seconds nor the time of the request explain", () => {
+test("a clock's offset excludes whole seconds and the time of the request", () => {
   assert.deepEqual(measured(0), [0]);
   assert.deepEqual(measured(-5000, 10_000), [0]);
   const [behind = 0] = measured(600_000);

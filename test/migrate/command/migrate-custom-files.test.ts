@@ -49,7 +49,7 @@ spec:
   destination: {namespaces: [team-a]}
 `;
 
-test("a rule of External Secrets is written into the manifest of its source, and every other byte stays", async (t) => {
+test("a rule of External Secrets is written into the manifest of its source", async (t) => {
   const files = {
     "ns.yaml": NAMESPACES,
     "base/secret.yaml": SECRET,
@@ -98,7 +98,7 @@ for (const [tool, rule, lines] of [
     'secretcast.io/to-selector: "tier=app", secretcast.io/keys: "TOKEN=token"',
   ],
 ] as const) {
-  test(`${tool}: a source that is in no file is named with the lines to give it`, async (t) => {
+  test(`${tool}: a source in no file is named with the lines for it`, async (t) => {
     const root = folderOf(t, { "ns.yaml": NAMESPACES, "rule.yaml": rule });
     const { code, stderr } = await migrated(root, tool);
     assert.equal(code, 2);
@@ -115,7 +115,7 @@ for (const [tool, rule] of [
   ["projection", PROJECTED],
   ["external-secrets", EXTERNAL],
 ] as const) {
-  test(`${tool}: a template with a rule is named as not edited, and stays as it is`, async (t) => {
+  test(`${tool}: a template with a rule is named and stays unedited`, async (t) => {
     const template = rule.replace("name: registry", 'name: {{ include "app.name" . }}');
     const root = folderOf(t, {
       "charts/app/Chart.yaml": "name: app\n",
@@ -184,7 +184,7 @@ const MISSHAPEN: readonly (readonly [tool: string, rule: string, right: string, 
   ];
 
 for (const [tool, rule, right, wrong] of MISSHAPEN)
-  test(`${tool}: a rule with ${wrong.split("\n", 1)[0]} is named and not moved: its CRD refuses it, and read as absent it would reach more namespaces`, async (t) => {
+  test(`${tool}: a rule with ${wrong.split("\n", 1)[0]} that its CRD refuses is named and not moved`, async (t) => {
     const projectable = SECRET.replace(
       "name: reg",
       'annotations: {projection.sh/projectable: "true"}\n  name: reg',

@@ -89,7 +89,7 @@ test("names in the commands of every tool are words for a shell", (t) => {
   assert.ok(argumentsOf(deletion ?? "", t).includes(HOSTILE), steps.join("\n"));
 });
 
-test("a name of a policy in a file that the API server refuses is refused first", async (t) => {
+test("a policy in a file with a name that the API server refuses is refused", async (t) => {
   const policy = custom(KYVERNO, "ClusterPolicy", "", { rules: [ruleNamed("copy")] });
   const bad = { ...policy, metadata: { name: "x; touch touched; y" } };
   const folder = folderOf(t, { "all.json": dump([...AROUND, bad]) });

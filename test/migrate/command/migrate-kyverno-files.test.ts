@@ -54,7 +54,7 @@ spec:
 
 const FROM = ["migrate", "--from", "kyverno"] as const;
 
-test("the annotations of a rule are put into the manifest of its source, and the policy stays", async (t) => {
+test("a rule's annotations go into the manifest of its source, and the policy stays", async (t) => {
   const rules = policy("share", RULE);
   const folder = folderOf(t, {
     "secret.yaml": SECRET,
@@ -70,7 +70,7 @@ test("the annotations of a rule are put into the manifest of its source, and the
   assert.equal(readFileSync(join(folder, "policy.yaml"), "utf8"), rules);
 });
 
-test("a policy of a Helm chart is named and not guessed, whether its template is YAML or not", async (t) => {
+test("a policy of a Helm chart is named and not guessed", async (t) => {
   const quoted = policy(
     "quoted",
     RULE.replace("namespace: platform", 'namespace: "{{ .Values.from }}"'),
@@ -138,7 +138,7 @@ const CONFIG_MAP = SECRET.replace("kind: Secret", "kind: ConfigMap")
   .replace("token: bWFkZSB1cA==", "ca.crt: text");
 const OF_MAPS = policy("share-maps", RULE.replace("kind: Secret", "kind: ConfigMap"));
 
-test("the annotations of a rule for a ConfigMap are put into its manifest, and not into that of a Secret of its name", async (t) => {
+test("a rule's annotations for a ConfigMap go into its manifest, not a Secret's", async (t) => {
   const files = { "secret.yaml": SECRET, "map.yaml": CONFIG_MAP, "policy.yaml": OF_MAPS };
   const folder = folderOf(t, files);
   const { code, stderr } = await commandLine([...FROM, "-f", folder, "--write", "--yes"]);
@@ -150,7 +150,7 @@ test("the annotations of a rule for a ConfigMap are put into its manifest, and n
   assert.equal(read("secret.yaml"), SECRET);
 });
 
-test("a plan, a patch and an entry of the source list say that they are of a ConfigMap", async (t) => {
+test("plan, patch and entry say that they are of a ConfigMap", async (t) => {
   const made = CONFIG_MAP.replace(
     "metadata:\n",
     "metadata:\n  annotations:\n    argocd.argoproj.io/tracking-id: platform\n",

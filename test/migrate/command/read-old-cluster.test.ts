@@ -69,7 +69,7 @@ for (const [tool, unread] of [
   [kyverno, ["ConfigMaps in b: may not be listed"]],
   [tgik, ["configmaps: may not be listed, so that none are counted"]],
 ] as const) {
-  test(`ConfigMaps that may be listed in some namespaces alone are read there when ${tool.name} copies them, and else are not counted`, async () => {
+  test(`ConfigMaps that may be listed in some namespaces count only when ${tool.name} copies them`, async () => {
     const request = ({ path, what }: ApiRequest): Promise<unknown> => {
       const plain = path.replace(/\?.*/, "");
       const named = (name: string): object => ({ name, uid: name, resourceVersion: "1" });

@@ -187,7 +187,7 @@ test("manifests contain no copies, so nothing of them is gained", async (t) => {
   assert.equal(code, 0, stderr);
 });
 
-test("the right of a store's account to read the source decides where its target does not", async () => {
+test("the right of a store's account to read the source decides", async () => {
   const asked: string[] = [];
   const plan = (allowed: boolean): Promise<Migration> =>
     planMove(

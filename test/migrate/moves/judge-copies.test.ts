@@ -37,7 +37,7 @@ const PUSHED = {
 };
 const COPY = { [`${REFLECTOR}auto-reflects`]: "True", [`${REFLECTOR}reflects`]: "shared/x" };
 
-test("a copy with entries of its own is merged, however few; one with another value has drifted, whatever else it has", async () => {
+test("a copy with own entries is merged, and one with another value has drifted", async () => {
   for (const [data, state] of [
     [{ token: "b25l" }, "adoptable"],
     [{ token: "b25l", own: "bWluZQ==" }, "merged"],
@@ -57,7 +57,7 @@ test("a copy with entries of its own is merged, however few; one with another va
   }
 });
 
-test("a copy, or a mirror, with a word of ours that nobody knows stays: moved it would be frozen, or refused", async () => {
+test("a copy or mirror with an unknown word of ours stays", async () => {
   const word = { "secretcast.io/to-selecter": "typo" };
   const mirror = { [`${REFLECTOR}reflects`]: "shared/x" };
   for (const [mark, state] of [
@@ -77,9 +77,9 @@ test("a copy, or a mirror, with a word of ours that nobody knows stays: moved it
   }
 });
 
-test("of the keys in which a copy differs five are named, and the rest is counted", async () => {
+test("five of the keys in which a copy differs are named", async () => {
   const keys = ["a", "b", "c", "d", "e", "f", "g", "h"];
-  for (const [count, told] of [
+  for (const [count, reported] of [
     [1, "a"],
     [5, "a, b, c, d, e"],
     [6, "a, b, c, d, e and 1 more"],
@@ -95,8 +95,8 @@ test("of the keys in which a copy differs five are named, and the rest is counte
     assert.deepEqual(
       copies.map(({ state, why }) => [state, why]),
       [
-        ["drifted", `other values than its source's in ${told}`],
-        ["drifted", `a mirror that is out of date in ${told}`],
+        ["drifted", `other values than its source's in ${reported}`],
+        ["drifted", `a mirror that is out of date in ${reported}`],
       ],
     );
   }
@@ -119,7 +119,7 @@ test("a copy, or a mirror, of a source whose data are not known is doubtful", ()
   }
 });
 
-test("of two sources of one name and equal data a copy is that one's whose version it bears", async () => {
+test("a copy belongs to the source whose version it has, of two equal ones", async () => {
   const to = { "replicator.v1.mittwald.de/replicate-to": "team-.*" };
   for (const [version, owner] of [
     ["7", "shared/x"],
@@ -138,7 +138,7 @@ test("of two sources of one name and equal data a copy is that one's whose versi
   }
 });
 
-test("a source that is marked as a copy of itself is the source, and no copy", async () => {
+test("a source that is marked as a copy of itself is the source", async () => {
   const PREFIX = "kubed.appscode.com/";
   const origin = { namespace: "shared", name: "x", uid: "u shared/x" };
   const { copies, sources } = await migrationOf("kubed", [
@@ -156,14 +156,14 @@ test("a source that is marked as a copy of itself is the source, and no copy", a
   assert.equal(sources[0]?.write, "annotate");
 });
 
-test("kubed's copies into other clusters are told of where there are some, and a ClusterSecret without a name is none", async () => {
+test("kubed's copies into other clusters are named, and a nameless ClusterSecret is none", async () => {
   const PREFIX = "kubed.appscode.com/";
   const sync = { [`${PREFIX}sync`]: "" };
   const besides = async (words: Texts): Promise<readonly string[]> =>
     (await migrationOf("kubed", [...NAMESPACES, secret("shared/x", words)])).besides;
   assert.deepEqual(await besides(sync), []);
-  const [told, ...more] = await besides({ ...sync, [`${PREFIX}sync-contexts`]: "east" });
-  assert.match(told ?? "", /other clusters \(sync-contexts of shared\/x\)/);
+  const [reported, ...more] = await besides({ ...sync, [`${PREFIX}sync-contexts`]: "east" });
+  assert.match(reported ?? "", /other clusters \(sync-contexts of shared\/x\)/);
   assert.deepEqual(more, []);
   const data = { token: "b25l" };
   const { sources } = await migrationOf("clustersecret", [
@@ -177,7 +177,7 @@ test("kubed's copies into other clusters are told of where there are some, and a
   );
 });
 
-test("of two ClusterSecrets that name one Secret that of which a copy is there keeps it, the other gets its own", async () => {
+test("the ClusterSecret with a copy keeps a shared name, and the other gets its own", async () => {
   const named = (name: string): unknown => ({
     kind: "ClusterSecret",
     metadata: { name },
@@ -208,7 +208,7 @@ test("of two ClusterSecrets that name one Secret that of which a copy is there k
   }
 });
 
-test("of a copy of ours all that the old tool put there is cleaned up, also one label and one annotation", async () => {
+test("all marks of the old tool on our copies are cleaned up", async () => {
   const mark = { "clustersecret.io/created-by": "x" };
   const ours = {
     "secretcast.io/source": "vault/root",
@@ -257,19 +257,19 @@ for (const [what, origin, doubt] of [
     if (doubt) assert.match(copies[0]?.why ?? "", doubt);
   });
 
-test("what the tool does besides with other kinds is told, one or several, sources and what asks", async () => {
+test("the tool's work on other kinds is named with sources and requests", async () => {
   const role = (name: string, words: Texts): unknown => ({
     kind: "Role",
     metadata: { namespace: "shared", name, annotations: words },
   });
   const from = { "replicator.v1.mittwald.de/replicate-from": "vault/x" };
   const to = { "replicator.v1.mittwald.de/replicate-to": "team-a" };
-  const told = async (...roles: readonly unknown[]): Promise<readonly string[]> =>
+  const reported = async (...roles: readonly unknown[]): Promise<readonly string[]> =>
     (await migrationOf("replicator", [...NAMESPACES, ...roles])).besides;
-  assert.match((await told(role("one", from)))[0] ?? "", /replicates 1 Role \(shared\/one\)/);
+  assert.match((await reported(role("one", from)))[0] ?? "", /replicates 1 Role \(shared\/one\)/);
   assert.match(
-    (await told(role("one", from), role("two", to), role("none", {})))[0] ?? "",
+    (await reported(role("one", from), role("two", to), role("none", {})))[0] ?? "",
     /replicates 2 Roles \(shared\/one, shared\/two\)/,
   );
-  assert.deepEqual(await told(role("none", {})), []);
+  assert.deepEqual(await reported(role("none", {})), []);
 });

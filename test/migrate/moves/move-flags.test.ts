@@ -49,7 +49,7 @@ for (const [rule, present, lying, flag] of [
     assert.equal(migration.flags[0], `--source-namespaces=${flag}`);
   });
 
-test("a glob by which the controller excludes a namespace of the move is a problem, and what it runs with unread is a hint", async () => {
+test("a glob that excludes a namespace of the move is a problem", async () => {
   const objects = [...CLUSTER, sourceIn("shared")];
   const of = (present: readonly string[] | undefined) =>
     planMove(OLD_TOOL.reflector, objects, NO_FLAGS, { ...moveSettings(), present });

@@ -53,7 +53,7 @@ function byList(name: OldToolName, objects: readonly unknown[]): Promise<Migrati
   return planMove(OLD_TOOL[name], objects, { flag: () => undefined }, moveSettings({}, true));
 }
 
-test("a source that says what is to be said already is done, and one that says otherwise is refused: neither is written", async () => {
+test("a source with the right annotations is done, and one with others is refused", async () => {
   const fresh = await sourceOf(secret("shared/x", PUSHED));
   assert.equal(fresh.write, "annotate");
   assert.equal(sourceRequest(fresh)?.what, "annotate Secret shared/x");
@@ -77,7 +77,7 @@ test("a source that we cannot take is refused with each reason once, and not wri
   assert.equal(sourceRequest(moved), undefined);
 });
 
-test("a rule that no glob expresses and no namespace matches is reported, and the rest of the source moves", async () => {
+test("a rule without a glob or a namespace is reported, and the rest moves", async () => {
   const words = { [`${KEY}reflection-auto-namespaces`]: "(prod|test)-[0-9]+" };
   const moved = await sourceOf(secret("shared/x", { ...PUSHED, ...words }));
   assert.deepEqual(moved.annotations, { "secretcast.io/allow": "*" });
@@ -88,7 +88,7 @@ test("a rule that no glob expresses and no namespace matches is reported, and th
   );
 });
 
-test("a rule that no glob expresses names the namespaces of now, and is reported as incomplete", async () => {
+test("a rule without a glob names today's namespaces and is incomplete", async () => {
   const words = { [`${KEY}reflection-auto-namespaces`]: "team-[a-z]+,ops-.*" };
   const moved = await sourceOf(secret("shared/x", { ...PUSHED, ...words }));
   assert.equal(moved.annotations["secretcast.io/to"], "team-a,ops-*");
@@ -98,7 +98,7 @@ test("a rule that no glob expresses names the namespaces of now, and is reported
   );
 });
 
-test("what the old tool leaves out stays left out, also where no such namespace is there yet", async () => {
+test("what the old tool leaves out stays left out, also without a namespace", async () => {
   const { sources } = await migrationOf("clustersecret", [
     ...CLUSTER,
     {
@@ -129,7 +129,7 @@ test("a namespace keeps each annotation that it has when it is made to accept", 
 const MADE = { "app.kubernetes.io/managed-by": "vault" };
 const LIST = { namespace: "secretcast", name: "secretcast-sources" };
 
-test("a source that something else makes becomes an entry of the list, whether that has entries, none, or is not there", async () => {
+test("a source that something creates becomes an entry of the list", async () => {
   const made = secret("shared/x", PUSHED, MADE);
   const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };
   for (const list of [
@@ -156,7 +156,7 @@ test("a source that something else makes becomes an entry of the list, whether t
   }
 });
 
-test("the source list is not written where there is nothing to enter, whether it is there or not", async () => {
+test("the source list is not written without an entry for it", async () => {
   const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };
   for (const list of [[], [{ kind: "ConfigMap", metadata, data: {} }]]) {
     const { list: read } = await byList("reflector", [...CLUSTER, ...list]);
@@ -177,7 +177,7 @@ test("a source that the list has already is done", async () => {
   assert.deepEqual([sources[0]?.write, sources[0]?.entry?.key], ["none", "shared.x"]);
 });
 
-test("an entry that somebody wrote for the same object is a problem of that source, and nothing is written for it", async () => {
+test("somebody's entry for the same object is a problem, and nothing is written", async () => {
   const made = secret("shared/x", PUSHED, MADE);
   const ours = 'secret: shared/x\nto: "*"\nallow: "*"\n';
   const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };
@@ -207,7 +207,7 @@ test("an entry that somebody wrote for the same object is a problem of that sour
   }
 });
 
-test("of two sources of one name the namespace of that whose copy is there is named first", async () => {
+test("the namespace of the source with a copy comes first of two", async () => {
   const copy = (of: string): Texts => ({
     [`${KEY}auto-reflects`]: "True",
     [`${KEY}reflects`]: `${of}/x`,
@@ -256,7 +256,7 @@ test("two sources of one name that share no namespace are in no contest", async 
   assert.deepEqual(problems, []);
 });
 
-test("with --by-list what nobody else makes is annotated, and what somebody makes is entered, whoever it is", async () => {
+test("--by-list enters created sources and annotates the others", async () => {
   for (const [words, labels, madeBy] of [
     [{}, {}, undefined],
     [{ "cert-manager.io/certificate-name": "x" }, {}, "the Certificate x"],

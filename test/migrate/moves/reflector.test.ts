@@ -91,7 +91,7 @@ for (const [rule, words, said, reached] of [
   });
 }
 
-test("of pushed copies those are adopted that are equal, in the set and named alike; of mirrors those that hold just that", async () => {
+test("equal pushed copies and exact mirrors are adopted", async () => {
   const pushed = { "auto-reflects": "True", reflects: "shared/x", "reflected-version": "7" };
   const asking = { "auto-reflects": "False", reflects: "shared/y" };
   const { copies } = await migrationOf("reflector", [

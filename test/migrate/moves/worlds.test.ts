@@ -7,7 +7,7 @@ import { migrationOf } from "../../support/worlds/migration.ts";
 import { worldObjects, WORLDS, worldVerdicts } from "../../support/worlds/world.ts";
 
 for (const name of WORLDS) {
-  test(`of what ${name} left, each copy that may surely be adopted is, and none that must not`, async () => {
+  test(`of what ${name} left, exactly the safe copies are adopted`, async () => {
     const { copies } = await migrationOf(name, worldObjects(name));
     const states = new Map(
       copies.map(({ object, state, why }) => [

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { readOldCluster } from "../../../src/migrate/oldtools/read-old-objects.ts";
 import { clustersecret } from "../../../src/migrate/oldtools/clustersecret.ts";
 
-test("what has no name is passed over, of every kind, and what has one is read", () => {
+test("an object without a name is skipped, of every kind", () => {
   const kinds = ["Namespace", "Secret", "ConfigMap", "ClusterSecret"];
   const objects = kinds.flatMap((kind) => [
     { kind },
@@ -21,7 +21,7 @@ test("what has no name is passed over, of every kind, and what has one is read",
   );
 });
 
-test("a kind of the tool is read in each of its versions, and never of another group", () => {
+test("a kind of the tool is read in all of its versions and groups", () => {
   const resource = { group: "a.example", versions: ["v1", "v1beta1"] } as const;
   const [cluster, own] = [
     { ...resource, kind: "ClusterRule", namespaced: false },

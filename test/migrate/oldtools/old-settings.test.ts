@@ -11,7 +11,7 @@ import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
 
 const { settings } = OLD_TOOL.replicator;
 
-test("a flag of Go has its value behind its sign, and one that is true or false takes no next word", () => {
+test("a flag of Go has its value after the sign, except booleans", () => {
   for (const [words, value] of [
     [["--allow-all=false"], "false"],
     [["-allow-all="], ""],
@@ -62,7 +62,7 @@ test("Reflector's setting is read under each name that .NET accepts for it", () 
   assert.equal(oldFlags(of, other).flag("excluded-namespaces"), undefined);
 });
 
-test("a setting whose value is in a ConfigMap or Secret is named, and no other is", () => {
+test("a setting with a value in a ConfigMap or Secret is named", () => {
   const of = OLD_TOOL.reflector.settings;
   const name = "ES_Reflector__Watcher__ExcludedNamespaces";
   assert.deepEqual(hiddenSettings(of, container({ hidden: [name] })), [name]);

@@ -73,7 +73,7 @@ function isOfRequest({ annotation, expected }: Problem, asked: Asked): boolean {
   return PAIRS.flat().some((each) => PREFIX + each in before && !(PREFIX + each in annotations));
 }
 
-/** The first of several unknown keys alone is told. */
+/** The first of several unknown keys alone is reported. */
 function oneUnknown(problems: readonly Problem[]): readonly Problem[] {
   const strange = ({ expected }: Problem): boolean => expected.startsWith("one of ");
   const first = problems.find(strange);
@@ -86,7 +86,7 @@ export function toldByController(asked: Asked): readonly string[] {
   const annotations = Object.fromEntries(sorted);
   const isTold = (problem: Problem): boolean =>
     isSayable(problem, annotations) && isOfRequest(problem, asked);
-  const told = (problems: readonly Problem[]) => oneUnknown(problems.filter(isTold));
+  const reported = (problems: readonly Problem[]) => oneUnknown(problems.filter(isTold));
   if (resource === "namespaces") {
     const accept = parseAccept(annotations);
     if (accept.kind !== "problem") return [];
@@ -103,10 +103,10 @@ export function toldByController(asked: Asked): readonly string[] {
     case "copy":
       return [];
     case "pull":
-      return told(parsePull(annotations).problems).slice(0, 1).map(problemText);
+      return reported(parsePull(annotations).problems).slice(0, 1).map(problemText);
     case "source": {
       const { problems } = parseSource(annotations, "asked");
-      const texts = told(problems).map(problemText);
+      const texts = reported(problems).map(problemText);
       if (texts.length > 0) return [texts.join("; ")];
       const annotation = SOURCE_ANNOTATIONS.find((each) => isSet(asked, each));
       if (!annotation || PAIRS.flat().some((each) => PREFIX + each in annotations)) return [];

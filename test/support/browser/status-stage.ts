@@ -62,7 +62,7 @@ export class StatusStage {
     this.look();
   }
 
-  /** A pass whose writes are still to be made. */
+  /** A sync whose writes are still to be made. */
   look(): void {
     this.#plan = this.cluster.plan();
     const { pending, failed } = this.#plan.states;

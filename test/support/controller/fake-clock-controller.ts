@@ -75,7 +75,7 @@ export class Rig {
     await started.stop();
   }
 
-  /** A full pass from scratch finds nothing to do; strangers' Secrets are none here. */
+  /** A full sync from scratch finds nothing to do; unmanaged Secrets are none here. */
   async assertRight(): Promise<void> {
     const before = this.api.writes.length;
     const oracle = this.start({ given: { once: true, "delete-grace": "0" } });
@@ -114,7 +114,7 @@ export class Rig {
           observer?.onOutcome?.(outcome);
         },
         onPlan: (plan, note) => {
-          started.passes.push({ plan, note, at: clock.monotonic() });
+          started.syncs.push({ plan, note, at: clock.monotonic() });
           observer?.onPlan?.(plan, note);
         },
       },
@@ -128,7 +128,7 @@ export class Rig {
 export class Started {
   readonly lines: Line[] = [];
   readonly outcomes: Outcome[] = [];
-  readonly passes: { readonly plan: Plan; readonly note: SyncNote; readonly at: number }[] = [];
+  readonly syncs: { readonly plan: Plan; readonly note: SyncNote; readonly at: number }[] = [];
   readonly #clock: FakeClock;
   readonly #stop = new AbortController();
   #controller: Controller | undefined;

@@ -248,10 +248,10 @@ class Tap {
         yield said;
         continue;
       }
-      const told = new Promise<"told">((resolve) => (this.#wake = () => resolve("told")));
+      const reported = new Promise<"told">((resolve) => (this.#wake = () => resolve("told")));
       let heard: Awaited<typeof next> | "told";
       try {
-        heard = await Promise.race(this.#mute ? [told] : [told, next]);
+        heard = await Promise.race(this.#mute ? [reported] : [reported, next]);
       } catch (error) {
         this.#on.onEnd();
         throw error;

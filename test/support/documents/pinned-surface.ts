@@ -36,7 +36,7 @@ export function testSurface({ library, load, typesOnly = [] }: Surface): void {
     );
   });
 
-  test(`what a declaration of ${name} speaks of, strangers can name too`, () => {
+  test(`what a declaration of ${name} speaks of, users can name too`, () => {
     const unnamed = sorted.flatMap(({ name: each, speaksOf }) =>
       speaksOf.filter((other) => !declarations.has(other)).map((other) => `${each}: ${other}`),
     );

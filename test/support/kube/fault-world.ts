@@ -136,7 +136,7 @@ export const watchEnded = (w: World): Promise<boolean> =>
   eventually("the watch has ended", () => w.informer.scheduledReconnect !== undefined);
 
 /** What the handler heard, without namespace and versions: "add one", "delete two?". */
-export function told({ heard, served }: World): readonly string[] {
+export function reported({ heard, served }: World): readonly string[] {
   return heard.map((line) => line.replace(`${served.namespace}/`, "").replace(/@[\d>]+/, ""));
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { eventually } from "../../../packages/kube/testing/eventually.ts";
 import type { Fault } from "../../../packages/kube/testing/fault-proxy.ts";
-import { filled, first, kinds, opened, sent, told, watchEnded, world } from "./fault-world.ts";
+import { filled, first, kinds, opened, sent, reported, watchEnded, world } from "./fault-world.ts";
 import type { Served } from "./fault-world.ts";
 
 type Case = {
@@ -25,7 +25,7 @@ fault("a watch through real sockets brings the first list and every change", asy
   await w.put("three", "4");
   await w.converged();
   await sent(w, "stream");
-  assert.deepEqual(told(w), ["update one", "delete two", "add three"]);
+  assert.deepEqual(reported(w), ["update one", "delete two", "add three"]);
 });
 
 fault(
@@ -123,7 +123,7 @@ fault(
     await w.remove("three");
     await w.converged();
     await sent(w, "stream", "watch", "stream", "stream");
-    assert.deepEqual(told(w), ["add three", "delete three?"]);
+    assert.deepEqual(reported(w), ["add three", "delete three?"]);
   },
 );
 
@@ -199,7 +199,7 @@ fault("L3 a login page for every answer changes nothing in the store", async (t,
   await w.put("three", "3");
   await w.converged();
   assert.ok(kinds(w.proxy).includes("list"));
-  assert.deepEqual(told(w).toSorted(), ["add three", "delete two?"]);
+  assert.deepEqual(reported(w).toSorted(), ["add three", "delete two?"]);
 });
 
 fault("RF-55 a server that ignores sendInitialEvents is listed in pages", async (t, served) => {

@@ -218,7 +218,7 @@ export function fought(): Cluster {
     made.edit("team-a/one", ({ data }) => {
       data["key"] = `eA=${round}`;
     });
-    made.pass();
+    made.sync();
     made.now += 2000;
   }
   return made;

@@ -3,7 +3,7 @@ import { NAMESPACES, SOURCE_NAMESPACES, TENANT, type History, type Step } from "
 import { prefixed, type Texts } from "./raw-cluster.ts";
 import { Cluster, globs } from "./planner-cluster.ts";
 
-/** Runs the steps; after each pass `check` sees the cluster and its plan, before it is applied. */
+/** Runs the steps; after each sync `check` sees the cluster and its plan, before it is applied. */
 export function live(history: History, check: (made: Cluster) => void = () => undefined): Cluster {
   const settings = {
     namespacePolicy: history.policy,
@@ -16,7 +16,7 @@ export function live(history: History, check: (made: Cluster) => void = () => un
     if (one.kind === "pass") {
       made.now += one.ms;
       check(made);
-      made.pass();
+      made.sync();
     } else take(made, one);
   }
   return made;

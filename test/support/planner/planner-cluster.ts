@@ -203,7 +203,7 @@ export class Cluster extends RawCluster {
   }
 
   /** Plans and applies what the plan says; the plan. */
-  pass(): Plan {
+  sync(): Plan {
     const result = this.plan();
     for (const action of result.actions) this.apply(action);
     return result;
@@ -212,7 +212,7 @@ export class Cluster extends RawCluster {
   /** Passes, each when the one before asked for it, until nothing is due; the last plan. */
   settle(most = 20): Plan {
     for (let round = 0; round < most; round++) {
-      const result = this.pass();
+      const result = this.sync();
       if (result.actions.length === 0 && result.nextAt === undefined) return result;
       this.now = Math.max(this.now + 1000, result.actions.length > 0 ? 0 : (result.nextAt ?? 0));
     }

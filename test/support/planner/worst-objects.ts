@@ -120,7 +120,7 @@ export function worstObjects(): readonly Worst[] {
       { from: "a/b", "placed-at": names(200_000) },
     ),
     secret("labels: 150,000", { labels: texts(all, shortName) }, { to: "*", "copy-labels": "*" }),
-    secret("labels: 150,000, of a stranger", { labels: texts(all, shortName) }),
+    secret("labels: 150,000, of an unmanaged object", { labels: texts(all, shortName) }),
     secret(
       "labels: ours, 60,000",
       { labels: texts(60_000, (at) => `secretcast.io/${shortName(at)}`) },
@@ -147,7 +147,7 @@ export function worstObjects(): readonly Worst[] {
       const parts = Array.from({ length: 1000 }, (_, at) => text.slice(at * part, (at + 1) * part));
       const named = JSON.stringify(sign);
       return [
-        configMap(`1 MiB of ${named}, of a stranger`, { data: { a: text } }),
+        configMap(`1 MiB of ${named}, of an unmanaged object`, { data: { a: text } }),
         configMap(`1 MiB of ${named}, copied`, { data: { a: text } }, { to: "*" }),
         configMap(`1 MiB of ${named}, pulling`, { data: { a: text } }, { from: "a/b" }),
         configMap(

@@ -1,4 +1,4 @@
-// The npm package as a stranger has it: packed from a copy of the tree, installed in an empty folder,
+// The npm package as a user has it: packed from a copy of the tree, installed in an empty folder,
 // and the Node versions that it says it runs on. npm takes packages from its cache where it has them,
 // else from the registry.
 import assert from "node:assert/strict";

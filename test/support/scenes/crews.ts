@@ -1,4 +1,4 @@
-// The cast of the scenarios about watches and operations: two crews' namespaces, a stranger beside
+// The cast of the scenarios about watches and operations: two crews' namespaces, an unmanaged object beside
 // their copies, and a source called registry for all crews. In a list of all Secrets the crews come
 // before the source.
 import { annotationKey } from "../../../src/controller/annotations/vocabulary.ts";

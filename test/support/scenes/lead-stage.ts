@@ -1,4 +1,4 @@
-// What replicas that share a Lease lead over: sources in several namespaces' worth of copies, strangers in
+// What replicas that share a Lease lead over: sources in several namespaces' worth of copies, unmanaged objects in
 // the way and moving in, and users who change all of it while leaders come and go. On a real API server.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
@@ -68,7 +68,7 @@ export class LeadStage {
     return `source-of-${this.name}`;
   }
 
-  /** Namespaces, sources, and strangers: one at a place that a source wants, one where nobody wants any. */
+  /** Namespaces, sources, and unmanaged objects: one at a place that a source wants, one where nobody wants any. */
   async prepare(): Promise<void> {
     const { places, sources } = this.#options;
     await this.#namespace(this.sourceNamespace);
@@ -104,7 +104,7 @@ export class LeadStage {
 
   /** The copy there goes, and somebody's own Secret takes its place before it is made again. */
   async moveIn(namespace: string, name: string): Promise<void> {
-    await eventually(`a stranger moves in at ${namespace}/${name}`, async () => {
+    await eventually(`an unmanaged object moves in at ${namespace}/${name}`, async () => {
       await this.#options.http.send("DELETE", `${CORE}/${namespace}/secrets/${name}`);
       return this.unmanaged(namespace, name).then(() => true);
     });
@@ -167,7 +167,7 @@ export class LeadStage {
     };
   }
 
-  /** Every copy is as its source is now, and no stranger was written to. */
+  /** Every copy is as its source is now, and no unmanaged object was written to. */
   async allRight(timeoutMs = 60_000): Promise<void> {
     await eventually(
       `every copy of ${this.name} is right`,

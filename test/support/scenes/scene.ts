@@ -1,8 +1,8 @@
 // A stage for integration tests: an API server, namespaces and Secrets under names of this test's
-// own, strangers that nobody may touch, and real controllers on it. The server is the sandbox, or
+// own, unmanaged objects that nobody may touch, and real controllers on it. The server is the sandbox, or
 // under `npm run test:cluster` a real one: the same tests run on both. Every scene of a scenario ends with
 // finish(), which scenario-end.ts sees to: a controller that starts from scratch has no further write, and no
-// stranger was touched; helpers assert too, so a scenario may show few assertions of its own.
+// unmanaged object was touched; helpers assert too, so a scenario may show few assertions of its own.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -135,7 +135,7 @@ export class Scene {
     this.#unmanagedObjects.set(`${namespace}/${name}`, `${found?.uid} ${found?.resourceVersion}`);
   }
 
-  /** The stranger is the test's own to change or delete from here on. */
+  /** The unmanaged object is the test's own to change or delete from here on. */
   release(namespace: string, name: string): void {
     this.#unmanagedObjects.delete(`${namespace}/${name}`);
   }
@@ -252,7 +252,7 @@ export class Scene {
 
   /**
    * When all controllers have stopped: one that starts from scratch on what is there finds nothing to
-   * write, and no stranger was written to.
+   * write, and no unmanaged object was written to.
    */
   async finish(given: FlagValues = {}): Promise<Plan> {
     this.isFinished = true;

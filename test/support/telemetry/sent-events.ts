@@ -18,7 +18,7 @@ type Given = Pick<ReporterOptions, "mayName" | "uidOf"> &
 
 /** A reporter and what it said. */
 export function reporterOf({ now, startMs = START_MS, ...given }: Given) {
-  const told: SourceEvent[] = [];
+  const reported: SourceEvent[] = [];
   const lines: string[] = [];
   const reporter = new Reporter({
     log: createLog(
@@ -34,10 +34,10 @@ export function reporterOf({ now, startMs = START_MS, ...given }: Given) {
     },
     memory: { takeFights: () => [] },
     lease: () => LEASE,
-    send: (event) => void told.push(event),
+    send: (event) => void reported.push(event),
     ...given,
   });
-  const events = (): readonly SourceEvent[] => told.splice(0);
+  const events = (): readonly SourceEvent[] => reported.splice(0);
   return {
     reporter,
     lines,
@@ -51,7 +51,7 @@ export function reporterOf({ now, startMs = START_MS, ...given }: Given) {
   };
 }
 
-/** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
+/** A cluster whose settled passes are reported; `settle` answers with what was told since the last one. */
 export function tell(cluster: Cluster, mayName = true) {
   const { reporter, lines, onPlan } = reporterOf({
     memory: cluster.memory,
@@ -65,12 +65,12 @@ export function tell(cluster: Cluster, mayName = true) {
     linesOf: (msg: string) =>
       lines.map((line) => JSON.parse(line)).filter((line) => line.msg === msg),
     settle: (): readonly string[] => {
-      let plan = cluster.pass();
+      let plan = cluster.sync();
       while (plan.actions.length > 0) {
         for (const action of plan.actions)
           reporter.onOutcome({ kind: "done", action, object: undefined });
         cluster.now += 1000;
-        plan = cluster.pass();
+        plan = cluster.sync();
       }
       return onPlan(plan).map(
         ({ on, type, reason, note }) => `${on.namespace}/${on.name} ${type} ${reason}: ${note}`,

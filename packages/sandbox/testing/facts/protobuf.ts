@@ -81,11 +81,11 @@ test("a SelfSubjectAccessReview is answered in protobuf and in YAML", async ({
     resource: "secrets",
   });
   const yaml = `spec: { resourceAttributes: { verb: list, resource: secrets } }`;
-  const told = await http.send("POST", path, {
+  const reported = await http.send("POST", path, {
     body: `apiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\n${yaml}\n`,
     contentType: "application/yaml",
   });
-  assert.equal(field(ok(told, 201), "spec", "resourceAttributes", "verb"), "list");
+  assert.equal(field(ok(reported, 201), "spec", "resourceAttributes", "verb"), "list");
 });
 
 test("a body of another kind than the resource's is refused in protobuf too", async ({

@@ -30,7 +30,7 @@ metadata: {name: team-a}   # the first
 {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "json", "namespace": "platform", "annotations": {"replicator.v1.mittwald.de/replicate-to": ".*"}}}
 `;
 
-test("-f DIR --write puts the annotations in, keeps comments and every other byte, and prints the diff", async (t) => {
+test("-f DIR --write adds annotations, keeps every other byte and prints the diff", async (t) => {
   const folder = folderOf(t, { "registry.yaml": MANIFEST });
   const file = join(folder, "registry.yaml");
   const args = ["migrate", "--from", "replicator", "-f", folder, "--write"];
@@ -65,7 +65,7 @@ test("-f DIR --write puts the annotations in, keeps comments and every other byt
   assert.equal(readFileSync(file, "utf8"), now);
 });
 
-test("-f DIR --write --by-list tells the entries that it does not write, and the exit code says so", async (t) => {
+test("-f DIR --write --by-list names unwritten entries and exits with 2", async (t) => {
   const made = MANIFEST.replace(
     "metadata:\n",
     "metadata:\n    labels: {kustomize.toolkit.fluxcd.io/name: apps}\n",
@@ -120,7 +120,7 @@ for (const [form, lines] of [
   ["a block", "  annotations:\n    x: y\n    secretcast.io/accept: ops/*\n"],
   ["a flow mapping", "  annotations: {secretcast.io/accept: ops/*, x: y}\n"],
 ] as const) {
-  test(`an annotation of ours that ${form} has already is not put in twice: the file is refused, with what is to stand there`, () => {
+  test(`an annotation that ${form} has already refuses the file with the right text`, () => {
     const text = `kind: Namespace\nmetadata:\n  name: team-a\n${lines}`;
     const edits = new Map([["Namespace /team-a", { "secretcast.io/accept": "ops/*,central/*" }]]);
     const edited = editManifest("f.yaml", text, edits, at("default"));

@@ -248,7 +248,7 @@ for (const [what, objects, problem] of [
   });
 }
 
-test("a PushSecret over a store of this cluster is named, and External Secrets stays for it", async () => {
+test("a PushSecret over a store of this cluster is named, and its tool stays", async () => {
   const push = (kind: string, store: string, place: string): object => {
     const spec = { secretStoreRefs: [{ kind: "ClusterSecretStore", name: store }] };
     const body = kind === "PushSecret" ? spec : { pushSecretSpec: spec };
@@ -393,7 +393,7 @@ for (const [what, spec, problem] of [
   });
 }
 
-test("labels of another tool that come from the ExternalSecret are named, and cleaned up from copies of ours", async () => {
+test("labels of another tool are named and removed from our copies", async () => {
   const tracking = { "app.kubernetes.io/instance": "platform" };
   const rule = cluster("db", {
     namespaces: ["prod"],
@@ -481,7 +481,7 @@ function armed(objects: readonly object[], step: "move" | "clean-up", migration:
   return externalSecrets.armed?.(customs, step, moving) ?? [];
 }
 
-test("a rule that moves is harmless once it and its ExternalSecrets have creationPolicy Orphan, and deleted before the clean-up", async () => {
+test("a moved rule is harmless with creationPolicy Orphan, and deleted before the clean-up", async () => {
   const orphan = target({ creationPolicy: "Orphan" });
   const others = [
     cluster("aws", undefined, {
@@ -513,7 +513,7 @@ test("a rule that moves is harmless once it and its ExternalSecrets have creatio
   ]);
 });
 
-test("finalizers of rules that moved or are gone are named with their Namespaces, and those of rules that stay are not", async () => {
+test("finalizers of moved and missing rules are named with their Namespaces", async () => {
   const finalizer = (rule: string): string => `externalsecrets.external-secrets.io/ces-${rule}`;
   const held = (name: string, ...finalizers: readonly string[]): object => ({
     apiVersion: "v1",
@@ -546,7 +546,7 @@ test("finalizers of rules that moved or are gone are named with their Namespaces
   );
 });
 
-test("Secrets that a rule would take along when it is deleted are named until they are copies of ours", async () => {
+test("Secrets that the deletion of a rule would remove are named", async () => {
   const objects = [SOURCE, HERE, cluster("db"), child("prod/db")];
   const before = await moved([...objects, copyOf("prod/db")]);
   assert.match(

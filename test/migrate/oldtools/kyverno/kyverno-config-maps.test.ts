@@ -147,7 +147,7 @@ for (const [what, held, state] of [
   });
 }
 
-test("a ConfigMap without Kyverno's marks, made from data of a policy, or with the marks of another kind is not adopted", async () => {
+test("a ConfigMap without Kyverno's marks for its kind is not adopted", async () => {
   const unmarked = object("ConfigMap", "team-a", "ca", CA);
   const taken = await plan(clone("ConfigMap", "ca"), SOURCE, unmarked);
   assert.deepEqual(statesOf(taken), { "ConfigMap team-a/ca": "unmanaged" });
@@ -162,7 +162,7 @@ test("a ConfigMap without Kyverno's marks, made from data of a policy, or with t
   assert.deepEqual(statesOf(mixed), { "Secret team-a/ca": "orphan" });
 });
 
-test("a Secret and a ConfigMap of one name that one cloneList copies move each by itself", async () => {
+test("a Secret and a ConfigMap of one cloneList move separately", async () => {
   const metadata = { labels: { share: "yes" } };
   const secret = object("Secret", "platform", "app", { data: { token: "YQ==" } }, metadata);
   const map = object("ConfigMap", "platform", "app", CA, metadata);
@@ -295,7 +295,7 @@ for (const [name, why] of [
   });
 }
 
-test("the source list has an entry for each kind, also for one name, and they are found again", async () => {
+test("the source list has an entry for each kind, also for one name", async () => {
   const metadata = {
     labels: { share: "yes" },
     annotations: { "argocd.argoproj.io/tracking-id": "x" },

@@ -238,7 +238,7 @@ for (const [what, rule, words] of EXPRESSED) {
   });
 }
 
-test("resourceFilters of the ConfigMap keep namespaces out, and a filter for a name keeps out all", async () => {
+test("resourceFilters of the ConfigMap exclude namespaces, and those for a name exclude all", async () => {
   const config = (resourceFilters: string): Raw => ({
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -369,7 +369,7 @@ const LIMITS: readonly (readonly [RegExp, Raw])[] = [
 ];
 
 for (const [why, spec] of LIMITS) {
-  test(`a policy that serves fewer namespaces than its rules match moves with those of now: ${why.source}`, async () => {
+  test(`a policy that serves fewer namespaces than it matches moves with today's: ${why.source}`, async () => {
     const { sources, problems } = await migrationOf("kyverno", [
       ...namespaces(),
       secret("platform", "registry"),
@@ -515,7 +515,7 @@ test("other rules of a policy stay with Kyverno, and are named", async () => {
   );
 });
 
-test("rules that copy one Secret under one name are one rule, and under two names the one with most copies moves", async () => {
+test("rules that copy a Secret under one name are one rule", async () => {
   const second = (rule: Raw): Raw => ({ ...policy(rule), metadata: { name: "second", uid: "u2" } });
   const first = { match: any(names("prod")) };
   assert.deepEqual(await wordsOf(first, second({ match: any(names("team-*")) })), {
@@ -536,7 +536,7 @@ test("rules that copy one Secret under one name are one rule, and under two name
   );
 });
 
-test("a copy of another source, namespace or name, or of a deleted rule, is not adopted", async () => {
+test("a copy of another source or of a deleted rule is not adopted", async () => {
   const rule = { match: any(names("team-*", "prod", "dev-1")) };
   const { copies } = await plan(
     rule,

@@ -173,7 +173,7 @@ for (const [mode, pattern, names] of [
   });
 }
 
-test("a pattern that is too long to be shown is cut and ends in dots, and one that is shown whole has none", () => {
+test("a pattern that is too long is cut and ends in dots", () => {
   let cut = 0;
   for (let length = 1; length <= 200; length++) {
     const pattern = `(?>${"a".repeat(length)})`;
@@ -189,12 +189,12 @@ test("a pattern that is too long to be shown is cut and ends in dots, and one th
   assert.ok(cut > 0);
 });
 
-test("one pattern that never ends is given up, and those before and after it are answered", async () => {
+test("an endless pattern is given up, and the others are answered", async () => {
   const names = [`${"a".repeat(60)}!`, "dev"];
   const uses = [use("cover", "^dev$"), use("cover", "^(a+)+$"), use("cover", "^(d|e|v)+$")];
   const answers = await matchPatterns(uses, names, 200);
-  const told = uses.map((one) => answers.get(patternKey(one)));
-  assert.deepEqual(told, [
+  const reported = uses.map((one) => answers.get(patternKey(one)));
+  assert.deepEqual(reported, [
     { kind: "names", names: new Set(["dev"]) },
     { kind: "unknown", why: 'the pattern "^(a+)+$" took longer than 200 ms' },
     { kind: "names", names: new Set(["dev"]) },

@@ -184,7 +184,7 @@ test("an overlay is named, and its keys are copied from no source", async () => 
   assert.match(migration.problems.join("\n"), /it adds \(kind, note\) cannot be expressed/);
 });
 
-test("of two names for one source the one with more copies moves, and the other is named", async () => {
+test("the name with more copies moves, of two for one source", async () => {
   const rules = [
     cluster("few", { namespaces: ["prod"], name: "few" }),
     cluster("many", { ...selects({ tier: "app" }), name: "many" }),
@@ -236,7 +236,7 @@ for (const [what, copy, why] of [
   });
 }
 
-test("a copy in a namespace that another rule names, and not its own, is not adopted", async () => {
+test("a copy in a namespace of another rule is not adopted", async () => {
   const rules = [cluster("r", { namespaces: ["team-a"] }), cluster("s", { namespaces: ["prod"] })];
   const { copies } = await moved([SOURCE, ...rules, copyOf("prod/registry", "r")]);
   assert.equal(copies[0]?.state, "doubtful");
