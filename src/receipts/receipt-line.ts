@@ -73,15 +73,10 @@ export function mayHold(object: CachedObject | undefined): boolean {
 /** Whether both say the same in a receipt. The version of the object may differ: its labels may have changed. */
 export function isSameHolding(one: Holding | undefined, other: Holding | undefined): boolean {
   if (!one || !other) return one === other;
+  const { version: _, source, ...said } = one;
   return (
-    one.uid === other.uid &&
-    one.deleting === other.deleting &&
-    one.pulling === other.pulling &&
-    refText(one.source) === refText(other.source) &&
-    one.sourceUid === other.sourceUid &&
-    one.sourceVersion === other.sourceVersion &&
-    one.entry === other.entry &&
-    one.keyNames === other.keyNames
+    refText(source) === refText(other.source) &&
+    Object.entries(said).every(([field, value]) => other[field as keyof typeof said] === value)
   );
 }
 

@@ -25,11 +25,19 @@ export function finding(
   return { ...about, state, says, advice };
 }
 
-/** What the controller needs. In the other areas an unknown answer only informs. */
-const NEEDED: ReadonlySet<CheckFinding["area"]> = new Set(["server", "controller", "right"]);
+/** Whether the controller needs it. In the other areas an unknown answer only informs. */
+const NEEDED: Readonly<Record<CheckFinding["area"], boolean>> = {
+  server: true,
+  controller: true,
+  right: true,
+  admission: false,
+  copies: false,
+  others: false,
+  size: false,
+};
 
 /** 0: everything needed is there. 1: something needed is unknown. 2: something is missing. 1 wins over 2. */
 export function checkCode(findings: readonly CheckFinding[]): 0 | 1 | 2 {
-  if (findings.some(({ area, state }) => state === "unknown" && NEEDED.has(area))) return 1;
+  if (findings.some(({ area, state }) => state === "unknown" && NEEDED[area])) return 1;
   return findings.some(({ state }) => state === "missing") ? 2 : 0;
 }

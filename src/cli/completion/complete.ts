@@ -4,6 +4,7 @@
 // never fails and never writes to stderr. Names that the cluster does not return in time are not offered.
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { FLAGS } from "../../controller/settings/flags.ts";
+import { OUTPUT_FORMS } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kindOfWord } from "../../inspect/kubectl/kind-words.ts";
 import type { Program } from "../../run/program-context.ts";
 import { SHELLS } from "./completion-script.ts";
@@ -126,7 +127,8 @@ const NAMESPACE_FLAGS: readonly string[] = [
   "--other-source-namespaces",
   "--lease-namespace",
 ];
-const OUTPUTS = ["wide", "json", "yaml", "name"];
+/** The first is the form without the flag. */
+const [, ...OUTPUTS] = OUTPUT_FORMS;
 
 async function valuesOf(flag: FlagWord, given: GivenWords, cluster: ClusterWords): Promise<Offer> {
   const { name, choices } = flag;

@@ -42,7 +42,7 @@ export type Candidate = PlannedSource &
     readonly fingerprint: string;
     readonly paused: boolean;
     /** The fan-out limit holds its creates back. Known once the targets that it wants are noted. */
-    held: boolean;
+    overLimit: boolean;
   };
 
 /** All that want places of one name. */
@@ -219,7 +219,7 @@ export class Sources {
     }
     const { fingerprint } = content.desiredCopy;
     const { paused } = source.rule;
-    const row = { wanted: NOTHING_WANTED, wantedTotal: 0, held: false };
+    const row = { wanted: NOTHING_WANTED, wantedTotal: 0, overLimit: false };
     const candidate = { ...entry, ...row, content, to, fingerprint, paused };
     this.candidates.push(candidate);
     this.#remember(source, { kind: "entry", entry: candidate, candidate });
@@ -268,8 +268,8 @@ export function fanoutBytes({ content, wantedTotal }: Candidate): number {
 }
 
 /** Whether a source may get a place that it does not hold. */
-export function takesPlaces({ paused, held }: Candidate): boolean {
-  return !paused && !held;
+export function takesPlaces({ paused, overLimit }: Candidate): boolean {
+  return !paused && !overLimit;
 }
 
 // The order of --source-namespaces, then the older, then namespace/name.

@@ -167,7 +167,7 @@ function vacantFor(
     return stays(winner, verdict, obstacle ?? because("PlaceTaken", { source: text }));
   if (winner.paused)
     return stays(winner, "paused", because("SourcePaused", { source: text }), true);
-  if (verdict === "create" && winner.held)
+  if (verdict === "create" && winner.overLimit)
     return stays(winner, "held", overFanoutLimit(settings, winner));
   const reason = because(verdict === "adopt" ? "AdoptionAllowed" : "NoCopyYet");
   return given(winner, { verdict, cause: "new", reason });
@@ -279,7 +279,7 @@ function occupiedFor(
   if (verdict !== "replace") return given(winner, { verdict, cause, reason: changed });
   const reason = followedBy(changed, unalterable(copy, winner));
   // Where a create would not be made, a crash after the delete would lose the copy.
-  if (winner.held)
+  if (winner.overLimit)
     return stays(winner, "held", followedBy(reason, overFanoutLimit(view.settings, winner)), true);
   if (target.accept.kind !== "kept") return given(winner, { verdict, cause, reason });
   const keeps = because("CopyOnlyKept", { source: winner.text });
@@ -336,7 +336,7 @@ function successorFor(
 ): Stays | Given {
   if (successor.paused)
     return stays(successor, "paused", because("SuccessorPaused", { source: successor.text }), true);
-  if (successor.held && !place.copy.deleting)
+  if (successor.overLimit && !place.copy.deleting)
     return stays(successor, "held", overFanoutLimit(view.settings, successor), true);
   const taken = occupiedFor(view, place, successor, "handover");
   if (taken.kind === "stays" || place.copy.deleting) return taken;

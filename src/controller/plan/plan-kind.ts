@@ -77,7 +77,7 @@ export class KindPlan {
     const targets = targetsOf(clusterState, settings);
     yield* noteWants(sources.candidates, targets);
     for (const candidate of sources.candidates)
-      candidate.held = fanoutBytes(candidate) > settings.fanoutLimitBytes;
+      candidate.overLimit = fanoutBytes(candidate) > settings.fanoutLimitBytes;
     return new KindPlan({ planBuilder, settings, sources, clusterState }, ignored, targets);
   }
 

@@ -112,7 +112,7 @@ function reportOf(
     untargeted,
     counts: tally,
     fanoutBytes: candidate ? fanoutBytes(candidate) : 0,
-    fanoutHeld: candidate?.held === true,
+    fanoutHeld: candidate?.overLimit === true,
   };
 }
 

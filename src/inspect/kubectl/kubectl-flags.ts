@@ -8,7 +8,7 @@ import type { ConnectionOverrides } from "../../../packages/kube/kubeconfig/kube
 import { isNamespaceName } from "../../text/names.ts";
 import { parseSelector, type Selector } from "../../text/label-selector.ts";
 
-const OUTPUT_FORMS = ["table", "wide", "json", "yaml", "name"] as const;
+export const OUTPUT_FORMS = ["table", "wide", "json", "yaml", "name"] as const;
 export type OutputForm = (typeof OUTPUT_FORMS)[number];
 
 export type KubectlFlags = {
