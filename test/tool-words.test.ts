@@ -13,12 +13,13 @@ const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
 );
 // bundle runs where the image is built too, on files that are copied one by one: its words are two folders.
 const TOOLS = Object.entries(scripts).flatMap(([name, script]) => {
-  const [, file] = /^node ((?:tools|bench)\/\S+\.ts)(?: --\w+ \w+)?$/.exec(script) ?? [];
+  const [, file] =
+    /^node ((?:tools|bench|test\/verify)\/\S+\.ts)(?: --\w+ \w+)?$/.exec(script) ?? [];
   return file === undefined || name === "bundle" ? [] : ([[name, file]] as const);
 });
 
-async function start(file: string, word: string) {
-  const child = spawn(process.execPath, [file, word], {
+async function start(file: string, ...words: readonly string[]) {
+  const child = spawn(process.execPath, [file, ...words], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -48,6 +49,17 @@ describe("each tool", { concurrency: 3 }, () => {
     });
   }
 });
+
+for (const flags of [
+  ["--domain", "nowhere"],
+  ["--fault", "none"],
+  ["--seconds", "soon"],
+] as const)
+  test(`npm run verify -- ${flags.join(" ")} is refused and visits nothing`, async () => {
+    const { stdout, stderr, code } = await start("test/verify/main.ts", ...flags);
+    assert.match(stderr, new RegExp(`^verify: .*"${flags[1]}".*\n$`));
+    assert.deepEqual([stdout, code], ["", 1]);
+  });
 
 test("npm run bench -- --help lists every benchmark with its parts", async () => {
   const { stdout } = await start("bench/main.ts", "--help");

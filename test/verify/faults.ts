@@ -276,8 +276,8 @@ const OF_DECISIONS: readonly Fault[] = [
     domain: "two by two worlds",
     text: {
       file: "controller/plan/enact.ts",
-      find: "if (failed || otherwise.kind",
-      put: "if (!failed || otherwise.kind",
+      find: "if (failed || meanwhile.kind",
+      put: "if (!failed || meanwhile.kind",
     },
   },
   {

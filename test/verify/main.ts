@@ -1,16 +1,16 @@
-// npm run verify: explores every domain until nothing new is found, and fails where a judge finds something,
+// `npm run verify`: explores every domain until nothing new is found, and fails where a judge finds something,
 // a domain does not close, or a count is 0 that should not be.
 //
 // --domain NAME: these alone. --history "STEP, STEP": plays one history, as a failure prints it. --planted: plants
 // each fault of faults.ts, and shows which domain finds it and after how many seconds. --fault NAME: plants one.
 // --failures N: so many before a domain is given up. --seconds N: a domain that takes longer is not closed.
 import { spawnSync } from "node:child_process";
-import { parseArgs } from "node:util";
 import { FAULTS, type Fault } from "./faults.ts";
 import { prepareSources } from "./hooks.ts";
 import { shellCommand } from "../../src/text/shell-word.ts";
+import { refuse, wordsOf } from "../../tools/words.ts";
 
-const { values } = parseArgs({
+const { values } = wordsOf(import.meta.filename, {
   options: {
     domain: { type: "string", multiple: true },
     history: { type: "string" },
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "Infinity" },
   },
 });
+const limits = { failures: count("failures"), seconds: count("seconds") };
 Error.stackTraceLimit = 5;
 process.exitCode = values.planted ? planted() : await explored();
 
@@ -27,10 +28,25 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+function count(flag: "failures" | "seconds"): number {
+  const number = Number(values[flag]);
+  if (number > 0) return number;
+  return refuse(import.meta.filename, `--${flag} "${values[flag]}" is not a number above 0`);
+}
+
 function faultNamed(name: string): Fault {
   const fault = FAULTS.find((one) => one.name === name);
-  if (!fault) throw new Error(`No fault is called ${name}`);
-  return fault;
+  if (fault) return fault;
+  const known = FAULTS.map((one) => `"${one.name}"`).join(", ");
+  return refuse(import.meta.filename, `there is no fault "${name}": there are ${known}`);
+}
+
+/** A domain that is not there would be closed without having been visited. */
+function refuseUnknown(domains: readonly string[]): void {
+  const unknown = values.domain?.find((name) => !domains.includes(name));
+  if (unknown === undefined) return;
+  const known = domains.map((name) => `"${name}"`).join(", ");
+  refuse(import.meta.filename, `there is no domain "${unknown}": there are ${known}`);
 }
 
 async function explored(): Promise<number> {
@@ -41,6 +57,7 @@ async function explored(): Promise<number> {
   const { DOMAINS } = await import("./domains.ts");
   const { explore, replay } = await import("./explore.ts");
   const { COLUMNS, rowOf, zerosOf } = await import("./table.ts");
+  refuseUnknown(DOMAINS.map(({ name }) => name));
   const chosen = DOMAINS.filter(({ name, apart }) => values.domain?.includes(name) ?? !apart);
   if (values.history !== undefined) {
     const [domain] = chosen;
@@ -49,7 +66,6 @@ async function explored(): Promise<number> {
     print(wrong ?? "all is right");
     return wrong === undefined ? 0 : 1;
   }
-  const limits = { failures: Number(values.failures), seconds: Number(values.seconds) };
   let failed = 0;
   print(COLUMNS);
   for (const domain of chosen) {

@@ -83,7 +83,7 @@ export type Given = Others & {
   readonly isKept: boolean;
   readonly evidence: Evidence | undefined;
   /** What the place gets while the winner cannot take it over. */
-  readonly otherwise?: Decision;
+  readonly meanwhile?: Decision;
 };
 
 /** Nobody wants the copy. With `successor`, another source gets its place after the wait. */
@@ -232,8 +232,8 @@ function contest(
   const taken = occupiedFor(view, place, taker, "handover");
   const others = othersThan(taker, copy, wanting);
   if (taken.kind === "stays") return { ...taken, ...others };
-  const otherwise = { ...kept, ...othersThan(holder, copy, wanting, taker) };
-  return { ...taken, ...others, evidence: evidenceOfTakeover(view, place, taker), otherwise };
+  const meanwhile = { ...kept, ...othersThan(holder, copy, wanting, taker) };
+  return { ...taken, ...others, evidence: evidenceOfTakeover(view, place, taker), meanwhile };
 }
 
 // A take-over follows from what the cache shows of the taker and of the namespace.

@@ -89,24 +89,46 @@ function enactUnwanted(context: PlanContext, place: TargetPlace, decision: Unwan
 }
 
 function enactGiven(context: PlanContext, place: TargetPlace, decision: Given): void {
-  const { winner, verdict, evidence, otherwise, isKept } = decision;
+  const { winner, evidence, meanwhile, isKept } = decision;
   if (isKept) context.removals.kept(winner.text);
-  const failed = otherwise && failing(context, place, decision);
+  if (meanwhile) enactTakeover(context, place, decision, meanwhile);
+  else serve(context, place, decision, open(context, place, evidence));
+}
+
+/** The holder keeps the place, as `meanwhile` says, while the take-over fails or waits for a live read. */
+function enactTakeover(
+  context: PlanContext,
+  place: TargetPlace,
+  takeover: Given,
+  meanwhile: Decision,
+): void {
+  const { winner: taker, evidence, lost } = takeover;
+  const failed = failing(context, place, takeover);
   const hold = failed ?? open(context, place, evidence);
-  if (hold && otherwise) {
-    const lost = decision.lost === undefined ? undefined : holderOf(otherwise);
-    const finding = { ...hold, verdict: "conflict", winner: lost } as const;
-    report(context, place, winner, winner.source, finding);
-    if (failed || otherwise.kind !== "given" || otherwise.verdict !== "replace")
-      enact(context, place, otherwise);
-    else {
-      // A replace for a source that is about to lose the place would be one delete too many.
-      reportLosers(context, place, otherwise);
-      const { winner: holder } = otherwise;
-      report(context, place, holder, holder.source, { verdict: "replace", reason: hold.reason });
-    }
+  if (!hold) {
+    serve(context, place, takeover, undefined);
     return;
   }
+  const winner = lost === undefined ? undefined : holderOf(meanwhile);
+  report(context, place, taker, taker.source, { ...hold, verdict: "conflict", winner });
+  if (failed || meanwhile.kind !== "given" || meanwhile.verdict !== "replace") {
+    enact(context, place, meanwhile);
+    return;
+  }
+  // A replace for a source that is about to lose the place would be one delete too many.
+  reportLosers(context, place, meanwhile);
+  const { winner: holder } = meanwhile;
+  report(context, place, holder, holder.source, { verdict: "replace", reason: hold.reason });
+}
+
+/** Writes what the winner gets. `hold`: a live read must confirm it first. */
+function serve(
+  context: PlanContext,
+  place: TargetPlace,
+  decision: Given,
+  hold: ReturnType<typeof open>,
+): void {
+  const { winner, verdict } = decision;
   reportLosers(context, place, decision);
   if (hold) report(context, place, winner, winner.source, { verdict, ...hold });
   else if (verdict === "current") winner.tally.current++;

@@ -99,9 +99,9 @@ test("a take-over says what must be confirmed, and what the place gets meanwhile
   made.list({ ca: "secret: shared/listed\nto: team-*\nname: ca" });
   made.reread();
   const decision = decisionAt(made, "team-a/ca");
-  assert.ok(decision.kind === "given" && decision.otherwise && decision.evidence);
+  assert.ok(decision.kind === "given" && decision.meanwhile && decision.evidence);
   assert.deepEqual(brief(decision), ["update", "shared/listed", ["shared/ca"]]);
-  assert.deepEqual(brief(decision.otherwise), ["current", "shared/ca", []]);
+  assert.deepEqual(brief(decision.meanwhile), ["current", "shared/ca", []]);
   const read = decision.evidence.reads.map(({ kind }) => kind);
   assert.deepEqual(read, ["Secret", "Namespace", "SourceList"]);
 });
