@@ -10,7 +10,7 @@ import { openScene } from "../support/scenes/scene.ts";
 
 const LOGIN = { password: "one" };
 
-test("S18 a backup of sources and copies, restored whole, costs an update in place each", async (t) => {
+test("a backup of sources and copies, restored whole, costs an update in place each", async (t) => {
   const scene = await openScene(t);
   const places = [await scene.namespace("team-a"), await scene.namespace("team-b")];
   const annotations = { "secretcast.io/to": scene.name("team-*") };

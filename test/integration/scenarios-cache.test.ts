@@ -10,7 +10,7 @@ import { inGap, isWatch, openStage, refusal } from "../support/scenes/proxied.ts
 // Copies come before their source in a list: what breaks off here shows copies without a source.
 const BETWEEN = 1500;
 
-test("S04 a list that fails or breaks off deletes nothing and writes nothing", async (t) => {
+test("a list that fails or breaks off deletes nothing and writes nothing", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await copied(scene);
   await source(scene, "late");
@@ -34,7 +34,7 @@ test("S04 a list that fails or breaks off deletes nothing and writes nothing", a
   for (const namespace of namespaces) await scene.holds(namespace, "late", ONE);
 });
 
-test("S04 a new list that breaks off leaves what the cache had", async (t) => {
+test("a new list that breaks off leaves what the cache had", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await copied(scene);
   const running = scene.start();
@@ -61,7 +61,7 @@ test("S04 a new list that breaks off leaves what the cache had", async (t) => {
   proxy.rule = () => undefined;
 });
 
-test("S08 a create whose answer is lost ends as the one copy it made", async (t) => {
+test("a create whose answer is lost ends as the one copy it made", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
   let lost = 0;
@@ -78,7 +78,7 @@ test("S08 a create whose answer is lost ends as the one copy it made", async (t)
   await eventually("they are seen as ours", () => running.settled()?.states.current === 2);
 });
 
-test("S08 an update on an older version of a copy overwrites nobody", async (t) => {
+test("an update on an older version of a copy overwrites nobody", async (t) => {
   const { scene, proxy } = await openStage(t);
   const [a = "", b = ""] = await copied(scene);
   await scene.api.setData(scene.source, "registry", TWO);

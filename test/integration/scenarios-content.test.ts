@@ -14,7 +14,7 @@ async function rotate(scene: Scene, source: NewSecret): Promise<void> {
 }
 
 secretsAlone(
-  "S28 a source made again with another type has its copies replaced, and no unmanaged object",
+  "a source made again with another type has its copies replaced, and no unmanaged object",
   "ConfigMaps have no types",
   async (t) => {
     const scene = await openFastScene(t);
@@ -33,7 +33,7 @@ secretsAlone(
   },
 );
 
-test("S29 copies of an immutable source follow it when it is rotated by making it again", async (t) => {
+test("copies of an immutable source follow it when it is rotated by making it again", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await stage(scene, { immutable: true, data: LOGIN });
   const running = scene.start({ "delete-grace": "1m" });
@@ -52,7 +52,7 @@ test("S29 copies of an immutable source follow it when it is rotated by making i
   assert.equal(replaced.length, 2, "one replacement a rotation");
 });
 
-test("S29 a copy that somebody made immutable is replaced and follows its source", async (t) => {
+test("a copy that somebody made immutable is replaced and follows its source", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await stage(scene, { data: LOGIN });
   scene.start();
@@ -63,7 +63,7 @@ test("S29 a copy that somebody made immutable is replaced and follows its source
   assert.equal((await copyIn(scene, namespace)).immutable, undefined);
 });
 
-test("S34 a source without data has copies without data, and an empty `keys` refuses", async (t) => {
+test("a source without data has copies without data, and an empty `keys` refuses", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await stage(scene, {});
   const keys = (text: string): NewSecret => ({
@@ -92,7 +92,7 @@ test("S34 a source without data has copies without data, and an empty `keys` ref
   );
 });
 
-test("S34 a source at the limits is copied without what does not fit", async (t) => {
+test("a source at the limits is copied without what does not fit", async (t) => {
   const scene = await openFastScene(t);
   const annotations = { "secretcast.io/copy-annotations": "*", small: "s", big: "" };
   const to = { "secretcast.io/to": scene.name("team-*") };

@@ -41,7 +41,7 @@ async function metadataOf(scene: Scene, namespace: string): Promise<Metadata> {
   return { labels: { ...labels }, annotations: { ...annotations } };
 }
 
-test("S23 a copy with edited data is restored though its source is unchanged", async (t) => {
+test("a copy with edited data is restored though its source is unchanged", async (t) => {
   const scene = await openScene(t);
   const [edited, added, taken] = await teams(scene);
   scene.start();
@@ -56,7 +56,7 @@ test("S23 a copy with edited data is restored though its source is unchanged", a
   assert.equal(plan.states.current, 3);
 });
 
-test("S24 a deleted copy is made again promptly without a finalizer of ours", async (t) => {
+test("a deleted copy is made again promptly without a finalizer of ours", async (t) => {
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   scene.start();
@@ -72,7 +72,7 @@ test("S24 a deleted copy is made again promptly without a finalizer of ours", as
   await allHold(scene, namespaces);
 });
 
-test("S24 a deleted copy with another's finalizer is made again after its end", async (t) => {
+test("a deleted copy with another's finalizer is made again after its end", async (t) => {
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   scene.start();
@@ -94,7 +94,7 @@ test("S24 a deleted copy with another's finalizer is made again after its end", 
   });
 });
 
-test("S25 of a copy's labels and annotations ours are restored and others' stay", async (t) => {
+test("of a copy's labels and annotations ours are restored and others' stay", async (t) => {
   const scene = await openScene(t);
   const places = [...(await teams(scene)), await scene.namespace("team-d")];
   scene.start();
@@ -126,7 +126,7 @@ test("S25 of a copy's labels and annotations ours are restored and others' stay"
   });
 });
 
-test("S26 drift that happened while the controller was down is repaired when it starts", async (t) => {
+test("drift that happened while the controller was down is repaired when it starts", async (t) => {
   const scene = await openScene(t);
   const [edited, deleted, late] = await teams(scene);
   const first = scene.start();
@@ -149,7 +149,7 @@ test("S26 drift that happened while the controller was down is repaired when it 
   });
 });
 
-test("S27 resyncs, restarts and other metadata of a source cause no write", async (t) => {
+test("resyncs, restarts and other metadata of a source cause no write", async (t) => {
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   const first = scene.start();

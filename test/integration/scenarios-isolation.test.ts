@@ -16,7 +16,7 @@ async function publish(scene: Scene): Promise<void> {
   await scene.api.createSecret(scene.source, "registry", { annotations, data: ONE });
 }
 
-test("S10 a tenant's faulty annotation refuses its source and affects no one else", async (t) => {
+test("a tenant's faulty annotation refuses its source and affects no one else", async (t) => {
   const scene = await openScene(t);
   const [place, tenant] = [await scene.namespace("team-a"), await scene.namespace("tenant")];
   const to = scene.name("team-*");
@@ -55,7 +55,7 @@ test("S10 a tenant's faulty annotation refuses its source and affects no one els
   assert.deepEqual(names, ["registry"]);
 });
 
-test("S10 a source that becomes invalid leaves its copies as they are, and others go on", async (t) => {
+test("a source that becomes invalid leaves its copies as they are, and others go on", async (t) => {
   const scene = await openScene(t);
   const [place, late] = [await scene.namespace("team-a"), scene.name("team-late")];
   await publish(scene);
@@ -73,7 +73,7 @@ test("S10 a source that becomes invalid leaves its copies as they are, and other
   assert.equal(await scene.api.secret(late, "spoilt"), undefined);
 });
 
-test("S11 a namespace with a full quota backs off, and the others have their copies", async (t) => {
+test("a namespace with a full quota backs off, and the others have their copies", async (t) => {
   const scene = await openScene(t);
   const [full, checked] = [
     await scene.namespace("team-full"),
@@ -118,7 +118,7 @@ async function letGo(scene: Scene, namespace: string): Promise<void> {
   await scene.api.namespaceGone(namespace);
 }
 
-test("S11 a namespace being deleted takes part in nothing, for however long it is so", async (t) => {
+test("a namespace being deleted takes part in nothing, for however long it is so", async (t) => {
   const scene = await openScene(t);
   const [dying, free] = [await scene.namespace("team-dying"), await scene.namespace("team-free")];
   await terminate(scene, dying);
@@ -135,7 +135,7 @@ test("S11 a namespace being deleted takes part in nothing, for however long it i
   await letGo(scene, dying);
 });
 
-test("S11 a namespace whose deletion overtakes the write is not tried again", async (t) => {
+test("a namespace whose deletion overtakes the write is not tried again", async (t) => {
   const scene = await openScene(t);
   const [dying, free] = [await scene.namespace("team-dying"), await scene.namespace("team-free")];
   await publish(scene);

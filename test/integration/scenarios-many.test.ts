@@ -15,7 +15,7 @@ import { openScene, type Scene } from "../support/scenes/scene.ts";
 const IN_PAGES = skippedInMode("a list of one name is one page");
 const LARGE = 300;
 
-test("S03 the first list of many large Secrets fits into a smaller heap", async (t) => {
+test("the first list of many large Secrets fits into a smaller heap", async (t) => {
   const scene = await openScene(t);
   const namespaces = await crews(scene);
   const large = { blob: "x".repeat(200_000) };
@@ -33,7 +33,7 @@ test("S03 the first list of many large Secrets fits into a smaller heap", async 
 });
 
 test(
-  "S04 a list in pages that breaks off after the first page counts for nothing",
+  "a list in pages that breaks off after the first page counts for nothing",
   IN_PAGES,
   async (t) => {
     const { scene, proxy } = await openStage(t);
@@ -51,7 +51,7 @@ test(
   },
 );
 
-test("S09 the first list names no version, so that it comes in pages", IN_PAGES, async (t) => {
+test("the first list names no version, so that it comes in pages", IN_PAGES, async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
   await many(scene, 1100);

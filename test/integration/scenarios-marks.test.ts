@@ -49,7 +49,7 @@ async function forgeries(scene: Scene, tenant: string, victim: string): Promise<
   await scene.unmanaged(tenant, "pulling", annotated({ "secretcast.io/from": registry }));
 }
 
-test("S21 forged marks gain a tenant nothing outside its own namespace, and no other Secret", async (t) => {
+test("forged marks gain a tenant nothing outside its own namespace, and no other Secret", async (t) => {
   const scene = await openScene(t);
   const [place, victim] = [await scene.namespace("team-a"), await scene.namespace("victim")];
   const tenant = await scene.namespace("tenant");
@@ -79,7 +79,7 @@ test("S21 forged marks gain a tenant nothing outside its own namespace, and no o
   assert.deepEqual(given, [], "nothing was written into its namespace meanwhile");
 });
 
-test("S21 a tenant takes no place of others where every namespace may publish", async (t) => {
+test("a tenant takes no place of others where every namespace may publish", async (t) => {
   const scene = await openScene(t);
   const tenant = await scene.namespace("tenant");
   const accept = { annotations: { "secretcast.io/accept": `${scene.source}/*` } };

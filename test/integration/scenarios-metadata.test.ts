@@ -14,7 +14,7 @@ const MARKS = ["source", "source-uid", "placed-at", "source-version"].map(
 );
 const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
 
-test("S30 a source with a name of 253 characters is copied without a label of it", async (t) => {
+test("a source with a name of 253 characters is copied without a label of it", async (t) => {
   const scene = await openFastScene(t);
   const name = LONGEST_NAME;
   assert.equal(name.length, 253);
@@ -58,7 +58,7 @@ const ACTING_ANNOTATIONS = {
   "replicator.v1.mittwald.de/replicate-to": "*",
 };
 
-test("S31 a copy never has labels and annotations that other controllers obey", async (t) => {
+test("a copy never has labels and annotations that other controllers obey", async (t) => {
   const scene = await openFastScene(t);
   const plain = { team: "pay", "app.kubernetes.io/name": "db" };
   const contact = { "example.com/contact": "ada" };
@@ -86,7 +86,7 @@ test("S31 a copy never has labels and annotations that other controllers obey", 
   await scene.api.patchSecret(scene.source, "registry", { metadata: { finalizers: null } });
 });
 
-test("S32 owner references stay on their own objects, and copies inherit none", async (t) => {
+test("owner references stay on their own objects, and copies inherit none", async (t) => {
   const scene = await openFastScene(t);
   const parent = await scene.api.createSecret(scene.source, "parent");
   const namespace = await stage(scene, { ownerReferences: [ownedBy(scene, parent)], data: LOGIN });
@@ -106,7 +106,7 @@ function ownedBy({ api }: Scene, { metadata: { name, uid = "" } }: RawSecret) {
   return { apiVersion: "v1", kind: api.kind, name, uid };
 }
 
-test("S33 Secrets that other controllers make and fill are refused as sources, with a reason", async (t) => {
+test("Secrets that other controllers make and fill are refused as sources, with a reason", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await stage(scene, { data: LOGIN });
   // An API server's controllers delete the token of an account that is not there, as "default" is not

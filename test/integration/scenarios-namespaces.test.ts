@@ -30,7 +30,7 @@ async function taken(scene: Scene, base = "team-taken"): Promise<string> {
   return namespace;
 }
 
-test("S36 a namespace's copy follows its label and no other label", async (t) => {
+test("a namespace's copy follows its label and no other label", async (t) => {
   const scene = await openFastScene(t);
   await taken(scene);
   const namespace = await scene.namespace("shop", { labels: { tls: "no" } });
@@ -74,7 +74,7 @@ async function again(scene: Scene, base: string): Promise<void> {
   );
 }
 
-test("S37 a namespace deleted and created again at once is served again", async (t) => {
+test("a namespace deleted and created again at once is served again", async (t) => {
   const scene = await openFastScene(t);
   await taken(scene);
   await publish(scene, scene.source, scene.name("team-*"));
@@ -87,7 +87,7 @@ test("S37 a namespace deleted and created again at once is served again", async 
   assert.notEqual((await scene.api.secret(namespace, "registry"))?.metadata.uid, before);
 });
 
-test("S37 a namespace made again without a controller is served later", async (t) => {
+test("a namespace made again without a controller is served later", async (t) => {
   const scene = await openFastScene(t);
   await publish(scene, scene.source, scene.name("team-*"));
   const namespace = await scene.namespace("team-a");
@@ -103,7 +103,7 @@ test("S37 a namespace made again without a controller is served later", async (t
   assert.deepEqual([states.current, states.conflict], [1, 1]);
 });
 
-test("S38 a source never targets its own namespace and is never deleted, however its rules narrow", async (t) => {
+test("a source never targets its own namespace and is never deleted, however its rules narrow", async (t) => {
   const scene = await openFastScene(t);
   await taken(scene);
   const namespace = await scene.namespace("team-a", { labels: { tls: "wanted" } });
@@ -134,7 +134,7 @@ test("S38 a source never targets its own namespace and is never deleted, however
   await unchanged("own namespace alone is named, and accepts nothing");
 });
 
-test("S39 a cycle of sources writes nothing onto a source, and the strongest serves the rest", async (t) => {
+test("a cycle of sources writes nothing onto a source, and the strongest serves the rest", async (t) => {
   const scene = await openFastScene(t);
   const [a, b, c] = await chain(scene);
   scene.given = { "source-namespaces": [a, b].join(",") };
@@ -157,7 +157,7 @@ test("S39 a cycle of sources writes nothing onto a source, and the strongest ser
 });
 
 test(
-  "S35 namespaces created all at once, by the hundred, have their copies within seconds",
+  "namespaces created all at once, by the hundred, have their copies within seconds",
   { inTurn: true },
   async (t) => {
     const scene = await openScene(t);

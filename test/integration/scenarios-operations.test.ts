@@ -13,7 +13,7 @@ import { eventNotes } from "../support/scenes/told.ts";
 
 const REFLECTED = { "reflector.v1.k8s.emberstack.com/auto-reflects": "True" };
 
-test("S45 a thousand conflicts on the first day are no write and one summary a source", async (t) => {
+test("a thousand conflicts on the first day are no write and one summary a source", async (t) => {
   const scene = await openScene(t);
   const namespaces = await numbered(scene, 50);
   const sources = Array.from({ length: 20 }, (_, at) => `s-${at}`);
@@ -43,7 +43,7 @@ for (const [status, reason] of [
   [401, "Unauthorized"],
   [403, "Forbidden"],
 ] as const)
-  test(`S46 a server that answers ${status} to everything is told of, and nothing is lost`, async (t) => {
+  test(`a server that answers ${status} to everything is told of, and nothing is lost`, async (t) => {
     const { scene, proxy } = await openStage(t);
     const namespaces = await crews(scene);
     const running = scene.start();
@@ -58,7 +58,7 @@ for (const [status, reason] of [
     await all(scene, namespaces, TWO);
   });
 
-test("S47 after an uninstall every Secret is usable and nothing is stuck", async (t) => {
+test("after an uninstall every Secret is usable and nothing is stuck", async (t) => {
   const scene = await openScene(t);
   const [a = "", b = ""] = await copied(scene);
   for (const { metadata } of await scene.api.secrets()) {
@@ -87,7 +87,7 @@ const MISTAKES: Readonly<Record<string, (scene: Scene, name: string) => Promise<
 };
 const HOLD = { "delete-hold": "10m" };
 for (const [what, mistake] of Object.entries(MISTAKES))
-  test(`S48 ${what} delete nothing before the hold is over, and it is said`, async (t) => {
+  test(`${what} delete nothing before the hold is over, and it is said`, async (t) => {
     const scene = await openScene(t);
     const clock = (scene.clock = new ElasticClock());
     const namespaces = await numbered(scene, 5);
@@ -121,7 +121,7 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     clock.run(1);
   });
 
-test("S49 wall clocks that are years off and restarts in a loop change nothing", async (t) => {
+test("wall clocks that are years off and restarts in a loop change nothing", async (t) => {
   const scene = await openScene(t);
   const namespaces = await copied(scene);
   const year = 365 * 24 * 3600 * 1000;

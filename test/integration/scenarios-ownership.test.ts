@@ -13,7 +13,7 @@ async function uidOf(scene: Scene, namespace: string): Promise<string | undefine
   return (await scene.api.secret(namespace, "registry"))?.metadata.uid;
 }
 
-test("S14 an older Secret in the way is untouched by start, changes and resync", async (t) => {
+test("an older Secret in the way is untouched by start, changes and resync", async (t) => {
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];
   const late = await scene.namespace("late");
@@ -38,7 +38,7 @@ test("S14 an older Secret in the way is untouched by start, changes and resync",
   assert.ok(running.log.some((line) => line.includes("in conflict") && line.includes(taken)));
 });
 
-test("S15 it is still there when the source is narrowed and when the source is deleted", async (t) => {
+test("it is still there when the source is narrowed and when the source is deleted", async (t) => {
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];
   await scene.unmanaged(taken, "registry", { data: MINE });
@@ -55,7 +55,7 @@ test("S15 it is still there when the source is narrowed and when the source is d
   await scene.absent(free, "registry");
 });
 
-test("S16 when it is deleted by its owner the copy appears without a restart", async (t) => {
+test("when it is deleted by its owner the copy appears without a restart", async (t) => {
   const scene = await openScene(t);
   const taken = await scene.namespace("team-taken");
   await scene.unmanaged(taken, "registry", { data: MINE });
@@ -68,7 +68,7 @@ test("S16 when it is deleted by its owner the copy appears without a restart", a
   await eventually("no conflict is told any more", () => running.settled()?.states.conflict === 0);
 });
 
-test("S17 the first of two sources has the place, and the other takes over later", async (t) => {
+test("the first of two sources has the place, and the other takes over later", async (t) => {
   const scene = await openScene(t);
   const [place, rival] = [await scene.namespace("team-a"), await scene.namespace("rival")];
   scene.given = { "source-namespaces": `${scene.source},${rival}` };
@@ -90,7 +90,7 @@ test("S17 the first of two sources has the place, and the other takes over later
 });
 
 for (const down of [false, true])
-  test(`S19 a source recreated ${down ? "while the controller is down" : "within the grace"} updates its copies in place`, async (t) => {
+  test(`a source recreated ${down ? "while the controller is down" : "within the grace"} updates its copies in place`, async (t) => {
     const scene = await openScene(t);
     const place = await scene.namespace("team-a");
     await publishOne(scene);
@@ -123,7 +123,7 @@ function racing(method: ApiRequest["method"], race: () => Promise<unknown>) {
 }
 
 for (const method of ["DELETE", "PATCH"] as const)
-  test(`S22 a ${method} that loses the race against its owner's edit is judged again, not repeated`, async (t) => {
+  test(`a ${method} that loses the race against its owner's edit is judged again, not repeated`, async (t) => {
     const scene = await openScene(t);
     const [place, after] = [await scene.namespace("team-a"), await scene.namespace("after")];
     await publishOne(scene);

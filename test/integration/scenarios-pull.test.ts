@@ -38,7 +38,7 @@ async function refused(running: Running): Promise<string> {
   });
 }
 
-test("S40 a Secret that pulls from a source not there yet is filled when it comes", async (t) => {
+test("a Secret that pulls from a source not there yet is filled when it comes", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await pulling(scene, { data: { username: "" } });
   const running = scene.start();
@@ -63,7 +63,7 @@ test("S40 a Secret that pulls from a source not there yet is filled when it come
 });
 
 secretsAlone(
-  "S41 a filled Secret is filled again after a manifest, and a fight backs off",
+  "a filled Secret is filled again after a manifest, and a fight backs off",
   "no entry of a ConfigMap is required",
   async (t) => {
     const scene = await openFastScene(t);
@@ -111,7 +111,7 @@ async function insist(
   );
 }
 
-test("S43 the content goes with source or consent, and the Secret stays with a record", async (t) => {
+test("the content goes with source or consent, and the Secret stays with a record", async (t) => {
   const scene = await openFastScene(t);
   await allow(scene, "login", LOGIN);
   const sourceUid = (await scene.api.secret(scene.source, "login"))?.metadata.uid;
@@ -133,7 +133,7 @@ test("S43 the content goes with source or consent, and the Secret stays with a r
   assert.deepEqual(left?.annotations, { ...metadata?.annotations, ...record });
 });
 
-test("S43 own content is a conflict until its owner empties it", async (t) => {
+test("own content is a conflict until its owner empties it", async (t) => {
   const scene = await openFastScene(t);
   await allow(scene, "login", LOGIN);
   const annotations = { "secretcast.io/on-delete": "keep" };
@@ -150,7 +150,7 @@ test("S43 own content is a conflict until its owner empties it", async (t) => {
   });
 });
 
-test("S39 a Secret that pulls is no source, in a chain or a cycle", async (t) => {
+test("a Secret that pulls is no source, in a chain or a cycle", async (t) => {
   const scene = await openFastScene(t);
   const given = { "source-namespaces": `${scene.source},${scene.name("team-a")}` };
   await allow(scene, "login", LOGIN);

@@ -48,7 +48,7 @@ async function uids(scene: Scene, namespaces: readonly string[]): Promise<readon
   return found.map((secret) => secret?.metadata.uid);
 }
 
-test("S44 a leader killed during a mass delete leaves it to the next one", async (t) => {
+test("a leader killed during a mass delete leaves it to the next one", async (t) => {
   const scene = await openScene(t);
   const namespaces = await crowd(scene);
   assert.equal(await scene.start({ once: true }).ended, "converged");
@@ -82,7 +82,7 @@ test("S44 a leader killed during a mass delete leaves it to the next one", async
   clock.run(1);
 });
 
-test("S44 a replica that leaves during a fan-out hands it on without double copies", async (t) => {
+test("a replica that leaves during a fan-out hands it on without double copies", async (t) => {
   const scene = await openScene(t);
   await crowd(scene);
   const first = scene.start({ ...elected(scene), concurrency: "1" });

@@ -1,4 +1,4 @@
-// S50: values are planted wherever a controller meets one: in sources, copies, unmanaged objects, credentials,
+// Values are planted wherever a controller meets one: in sources, copies, unmanaged objects, credentials,
 // in what a server says of a refusal, in lines that cannot be read. Then everything that leaves the
 // process is searched for them: both outputs at the highest log level, Events, metrics and pages.
 import assert from "node:assert/strict";
@@ -127,7 +127,7 @@ async function eventsOf(scene: Scene): Promise<string> {
   return list.items.map((event) => JSON.stringify(event)).join("\n");
 }
 
-test("S50 no log line, Event, metric or page has a value", async (t) => {
+test("no log line, Event, metric or page has a value", async (t) => {
   const scene = await openScene(t);
   const values = new Values();
   await plant(scene, values);
@@ -161,7 +161,7 @@ test("S50 no log line, Event, metric or page has a value", async (t) => {
   assert.deepEqual(leaks(child.text(), values.all), []);
 });
 
-test("S50 credentials stay inside, and so does what a failing credential plugin prints", async (t) => {
+test("credentials stay inside, and so does what a failing credential plugin prints", async (t) => {
   const scene = await openScene(t);
   const values = new Values();
   await plant(scene, values);
@@ -183,7 +183,7 @@ test("S50 credentials stay inside, and so does what a failing credential plugin 
   assert.deepEqual(leaks(heard, values.all), []);
 });
 
-test("S50 the heap holds no value of a Secret that is none of the controller's business", async (t) => {
+test("the heap holds no value of a Secret that is none of the controller's business", async (t) => {
   const scene = await openScene(t);
   const [own, theirs, late, drift] = [
     planted("own"),
@@ -214,7 +214,7 @@ test("S50 the heap holds no value of a Secret that is none of the controller's b
   assert.equal(await child.stop(), 0);
 });
 
-secretsAlone("S50 the demonstration prints no value", "it has no others", async (t) => {
+secretsAlone("the demonstration prints no value", "it has no others", async (t) => {
   const child = eavesdrop(t, ["sandbox", "--once"]);
   assert.equal(await child.ended, 0);
   assert.match(child.text(), /copied/);

@@ -21,7 +21,7 @@ const ENDINGS: Readonly<Record<string, Fault>> = {
   "500": refusal(500, "InternalError"),
 };
 for (const [what, fault] of Object.entries(ENDINGS))
-  test(`S01 after ${what} nothing that happened in the gap is missed`, async (t) => {
+  test(`after ${what} nothing that happened in the gap is missed`, async (t) => {
     const { scene, proxy } = await openStage(t);
     const namespaces = await crews(scene);
     scene.start();
@@ -33,7 +33,7 @@ for (const [what, fault] of Object.entries(ENDINGS))
     await all(scene, [...namespaces, scene.name("crew-late")], TWO);
   });
 
-test("S01 a watch that ends with 410 Gone in its stream is listed anew", async (t) => {
+test("a watch that ends with 410 Gone in its stream is listed anew", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
   scene.start();
@@ -45,7 +45,7 @@ test("S01 a watch that ends with 410 Gone in its stream is listed anew", async (
   await eventually("both are listed anew", () => count(proxy, "stream") >= lists + 2);
 });
 
-test("S01 a server that closes every watch at once is not asked in a hot loop", async (t) => {
+test("a server that closes every watch at once is not asked in a hot loop", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await crews(scene);
   scene.start();
@@ -67,7 +67,7 @@ test("S01 a server that closes every watch at once is not asked in a hot loop", 
   await all(scene, namespaces, TWO);
 });
 
-test("S01 an outage is reported with its time, and nothing counts as converged", async (t) => {
+test("an outage is reported with its time, and nothing counts as converged", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await crews(scene);
   const running = scene.start({ resync: "20s" });
@@ -102,7 +102,7 @@ test("S01 an outage is reported with its time, and nothing counts as converged",
   clock.run(10);
 });
 
-test("S02 a watch that goes silent without closing is replaced within five minutes", async (t) => {
+test("a watch that goes silent without closing is replaced within five minutes", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await crews(scene);
   const running = scene.start();
@@ -122,7 +122,7 @@ test("S02 a watch that goes silent without closing is replaced within five minut
   clock.run(10);
 });
 
-test("S05 a source deleted in a watch gap loses its copies after the new list", async (t) => {
+test("a source deleted in a watch gap loses its copies after the new list", async (t) => {
   const { scene, proxy } = await openStage(t);
   const namespaces = await crews(scene);
   scene.start();
@@ -132,7 +132,7 @@ test("S05 a source deleted in a watch gap loses its copies after the new list", 
   for (const namespace of namespaces) await scene.absent(namespace, "registry");
 });
 
-test("S06 a source deleted while the controller is down takes its copies with it", async (t) => {
+test("a source deleted while the controller is down takes its copies with it", async (t) => {
   const scene = await openScene(t);
   const namespaces = await copied(scene);
   await scene.api.deleteSecret(scene.source, "registry");
@@ -140,7 +140,7 @@ test("S06 a source deleted while the controller is down takes its copies with it
   for (const namespace of namespaces) await scene.absent(namespace, "registry");
 });
 
-test("S07 a source narrowed while the controller is down loses just the copies outside", async (t) => {
+test("a source narrowed while the controller is down loses just the copies outside", async (t) => {
   const scene = await openScene(t);
   const [a = "", b = ""] = await copied(scene);
   await scene.api.annotate(scene.source, "registry", { [annotationKey("to")]: b });
@@ -149,7 +149,7 @@ test("S07 a source narrowed while the controller is down loses just the copies o
   await scene.holds(b, "registry", ONE);
 });
 
-test("S07 a source that lost its annotation while the controller is down loses its copies", async (t) => {
+test("a source that lost its annotation while the controller is down loses its copies", async (t) => {
   const scene = await openScene(t);
   const namespaces = await copied(scene);
   await scene.api.annotate(scene.source, "registry", { [annotationKey("to")]: null });

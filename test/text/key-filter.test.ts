@@ -46,7 +46,7 @@ for (const [text, fault] of [
   });
 }
 
-test("S13 renames hold 64 KiB of names with their commas at most", () => {
+test("renames hold 64 KiB of names with their commas at most", () => {
   // 512 of 127 characters.
   const renames = Array.from({ length: 512 }, (_, at) => `${`n${at}`.padEnd(120, "n")}=old-01`);
   const text = renames.join(",");

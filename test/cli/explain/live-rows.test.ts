@@ -31,11 +31,11 @@ function group(verdict: Verdict, reason: string, ...places: readonly string[]): 
 
 function explained(...groups: readonly StatusGroup[]) {
   const made = cluster({ to: "team-a,shared-x" });
-  const world = made.world();
+  const clusterState = made.clusterState();
   const status = { groups: { total: groups.length, shown: groups } };
-  const plan = withLiveRows(made.plan(), world, status);
+  const plan = withLiveRows(made.plan(), clusterState, status);
   const subject = { namespace: "shared", name: "one" };
-  return explain(world, made.settings, plan, subject, { namespace: "team-a" }).places[0];
+  return explain(clusterState, made.settings, plan, subject, { namespace: "team-a" }).places[0];
 }
 
 test("a write that failed is reported with its cause, and what to do", () => {

@@ -38,11 +38,11 @@ function eitherWord(step: Step): Step {
 
 /** Every answer there is, each pair of source and place once. */
 function everything(made: Cluster, plan: Plan): ReadonlyMap<string, PlaceAnswer> {
-  const world = made.world();
+  const clusterState = made.clusterState();
   const subjects = [...made.secrets.values()].map(({ metadata }) => metadata);
   const answers = new Map<string, PlaceAnswer>();
   for (const subject of [...subjects, ...plan.rows.map(({ source }) => source)]) {
-    for (const answer of explain(world, made.settings, plan, subject).places) {
+    for (const answer of explain(clusterState, made.settings, plan, subject).places) {
       const pair = `${refText(answer.source)} ${refText(answer.place)} ${answer.pulling}`;
       const before = answers.get(pair);
       if (before) assert.equal(answer.verdict, before.verdict, pair);
@@ -121,7 +121,7 @@ test("status and explain agree: on each source's states, and on each place that 
 
 async function assertAgree(made: Cluster): Promise<void> {
   const plan = made.plan();
-  const clusterStates = [made.world()];
+  const clusterStates = [made.clusterState()];
   const snapshot = { ...ALONE, clusterStates, plan };
   const filter = readFilter(new URLSearchParams("limit=10000"));
   const status = await readStatus(snapshot, { version: "test", plannedMs: 0 }, filter);

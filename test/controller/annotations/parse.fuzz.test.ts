@@ -133,7 +133,7 @@ test("an unknown key is a Problem that names it", () => {
   );
 });
 
-test("S13 text of 256 KiB is answered for every annotation, whatever it repeats", () => {
+test("text of 256 KiB is answered for every annotation, whatever it repeats", () => {
   const units = [
     "a",
     "*",
@@ -167,7 +167,7 @@ test("S13 text of 256 KiB is answered for every annotation, whatever it repeats"
   }
 });
 
-test("S13 lists of distinct entries of 256 KiB are answered", () => {
+test("lists of distinct entries of 256 KiB are answered", () => {
   for (const make of [
     (index: number) => `n${index}`,
     (index: number) => `n${index}*`,

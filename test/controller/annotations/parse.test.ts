@@ -13,7 +13,7 @@ for (const [what, type, name] of [
   ["a Helm release", "helm.sh/release.v1", "cred"],
   ["a name of Helm's", "Opaque", "sh.helm.release.v1.app.v1"],
 ] as const) {
-  test(`S33 ${what} is refused as a source, with a reason`, () => {
+  test(`${what} is refused as a source, with a reason`, () => {
     const made = cluster();
     made.secret(`shared/${name}`, { to: "*" }, { type });
     const result = made.sync();
@@ -23,7 +23,7 @@ for (const [what, type, name] of [
   });
 }
 
-test("S10 a source that cannot be understood is refused and reported; all others go on", () => {
+test("a source that cannot be understood is refused and reported; all others go on", () => {
   const made = cluster();
   made.secret("shared/bad", { to: "team-(a|b)" });
   made.secret("shared/good", { to: "team-a" });

@@ -6,7 +6,7 @@ import { problemText } from "../../../src/controller/annotations/rules.ts";
 const reason = (part: string) =>
   problemText({ annotation: "secretcast.io/to", part, expected: "x" });
 
-test("S50 a reason quotes a text whole and makes invisible characters visible", () => {
+test("a reason quotes a text whole and makes invisible characters visible", () => {
   const reported = [
     ["a\u001b[31mred", String.raw`a\u001b[31mred`],
     ["one\ntwo\r\tthree", String.raw`one\ntwo\r\tthree`],

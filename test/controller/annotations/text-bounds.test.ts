@@ -60,14 +60,14 @@ const WORDS: readonly (readonly [what: string, words: Texts, reason: RegExp])[] 
 ];
 
 for (const [what, words, reason] of WORDS) {
-  test(`S13 ${what} refuses the source, and the reason names the bound`, () => {
+  test(`${what} refuses the source, and the reason names the bound`, () => {
     const made = cluster();
     made.secret("shared/cred", words);
     assert.match(reasonOf(made), reason);
   });
 }
 
-test("S13 keys that need too many steps to match refuse the source", () => {
+test("keys that need too many steps to match refuse the source", () => {
   const made = cluster();
   const data = records(1000, (at) => `${"a".repeat(200)}${at}`);
   made.secret("shared/cred", { to: "*", keys: numbered(12, (at) => `*${at}*`) }, { data });
@@ -78,7 +78,7 @@ test("S13 keys that need too many steps to match refuse the source", () => {
   assert.equal(Object.keys(made.get("team-a/cred").data).length, 1000);
 });
 
-test("S13 more than 2,000 labels or annotations refuse a source that copies some, and no other", () => {
+test("more than 2,000 labels or annotations refuse a source that copies some, and no other", () => {
   for (const [word, kind] of [
     ["copy-labels", "labels"],
     ["copy-annotations", "annotations"],
@@ -100,7 +100,7 @@ test("S13 more than 2,000 labels or annotations refuse a source that copies some
   }
 });
 
-test("S34 a record of copied labels that is longer than annotations may be refuses the source", () => {
+test("a record of copied labels that is longer than annotations may be refuses the source", () => {
   const made = cluster();
   const labels = records(1000, (at) => `${"a".repeat(248)}${at}/${"b".repeat(63)}`);
   made.secret("shared/cred", { to: "*", "copy-labels": "*/*" }, { labels });
@@ -108,7 +108,7 @@ test("S34 a record of copied labels that is longer than annotations may be refus
   assert.deepEqual(made.plan().actions, []);
 });
 
-test("S13 the copies of a source that grows over a bound stay as they are", () => {
+test("the copies of a source that grows over a bound stay as they are", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-*" });
   made.settle();
@@ -122,7 +122,7 @@ test("S13 the copies of a source that grows over a bound stay as they are", () =
   assert.equal(made.writes.length, before);
 });
 
-test("S13 an accept that is over a bound accepts nothing new and changes nothing", () => {
+test("an accept that is over a bound accepts nothing new and changes nothing", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "*" });
   made.settle();
@@ -136,7 +136,7 @@ test("S13 an accept that is over a bound accepts nothing new and changes nothing
   assert.match(report ? problemText(report.problem) : "", /accept: .*at most 100 entries/);
 });
 
-test("S13 a namespace with more than 2,000 labels accepts nothing new and changes nothing", () => {
+test("a namespace with more than 2,000 labels accepts nothing new and changes nothing", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "*", "to-selector": "!absent" });
   made.settle();

@@ -15,7 +15,7 @@ function copied(words: Texts, given: Given = {}): { made: Cluster; copy: RawSecr
   return { made, copy: made.get("team-a/one") };
 }
 
-test("S25 labels, annotations, owners and finalizers of others survive an update; ours are restored", () => {
+test("labels, annotations, owners and finalizers of others survive an update; ours are restored", () => {
   const { made } = copied(
     { "copy-labels": "team", "copy-annotations": "note" },
     { labels: { team: "x" } },
@@ -105,7 +105,7 @@ const REFUSED_KEYS = [
   "projection.sh/owned-by",
 ];
 
-test("S31 S32 keys that make other controllers act are never copied, whatever the source asks for", () => {
+test("keys that make other controllers act are never copied, whatever the source asks for", () => {
   const labels = Object.fromEntries(REFUSED_KEYS.map((key) => [key, "v"]));
   const wanted = { "app.kubernetes.io/name": "n", "example.com/team": "t", plain: "p" };
   const { copy } = copied(
@@ -218,7 +218,7 @@ test("a source with too many keys for slow globs of --copyable-keys is refused",
   assert.match(source?.problems[0]?.expected ?? "", /^fewer than 1902 keys that --copyable-keys/);
 });
 
-test("S34 copied annotations that would not fit are dropped and reported; ours never", () => {
+test("copied annotations that would not fit are dropped and reported; ours never", () => {
   const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret("shared/one", { to: "*", "copy-annotations": "*" });
   made.edit("shared/one", ({ metadata }) => {

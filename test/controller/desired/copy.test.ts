@@ -28,7 +28,7 @@ test("a copy carries our marks and the data, type and immutability of its source
   assert.deepEqual([copy.data, copy.type, copy.immutable], [source.data, source.type, true]);
 });
 
-test("S30 a source of 253 characters: nothing derived from its name is in a label value", () => {
+test("a source of 253 characters: nothing derived from its name is in a label value", () => {
   const name = "n".repeat(253);
   const made = new Cluster().withNamespaces("shared", "team-a");
   made.secret(`shared/${name}`, { to: "*" });
@@ -37,14 +37,14 @@ test("S30 a source of 253 characters: nothing derived from its name is in a labe
   assert.ok(Object.values(labels).every((value) => value.length <= 63));
 });
 
-test("S27 a mere metadata change of the source rewrites nothing", () => {
+test("a mere metadata change of the source rewrites nothing", () => {
   const { made } = copied({});
   made.edit("shared/one", ({ metadata }) => (metadata.labels["team"] = "b"));
   made.now += 5000;
   assert.deepEqual(made.sync().actions, []);
 });
 
-test("S23 S24 an edited copy is restored, a deleted one made again, and the causes are reported", () => {
+test("an edited copy is restored, a deleted one made again, and the causes are reported", () => {
   const { made } = copied({});
   made.edit("team-a/one", ({ data }) => (data["extra"] = "eA=="));
   made.now += 5000;
@@ -59,7 +59,7 @@ test("S23 S24 an edited copy is restored, a deleted one made again, and the caus
   assert.equal(made.sync().actions[0]?.cause, "changed");
 });
 
-test("S34 a source without data has copies without data", () => {
+test("a source without data has copies without data", () => {
   const { made, copy } = copied({}, { data: {} });
   assert.deepEqual(copy.data, {});
   assert.deepEqual(made.sync().actions, []);
@@ -173,7 +173,7 @@ test("every call that touches an existing Secret carries its UID and resourceVer
   ]);
 });
 
-test("S50 no value shows when plans, rows or cached Secrets are printed", () => {
+test("no value shows when plans, rows or cached Secrets are printed", () => {
   const made = new Cluster().withNamespaces("shared", "team-a", "team-b");
   const data = { key: "TOPSECRETVALUE" };
   made.secret("shared/one", { to: "team-a", allow: "*" }, { data });
@@ -184,8 +184,8 @@ test("S50 no value shows when plans, rows or cached Secrets are printed", () => 
   for (const printed of [
     result,
     result.actions,
-    [...made.world().sources],
-    [...made.world().pulls],
+    [...made.clusterState().sources],
+    [...made.clusterState().pulls],
   ]) {
     const text = inspect(printed, { depth: 20, showHidden: true }) + JSON.stringify(printed);
     assert.equal(text.includes(base64), false);

@@ -143,7 +143,7 @@ test("explain says of match: any what each word answers, and agrees with the pla
   const made = cluster({ ...BOTH, match: "any" });
   made.settle();
   const subject = { namespace: "shared", name: "one" };
-  const { answers, places } = explain(made.world(), made.settings, made.plan(), subject);
+  const { answers, places } = explain(made.clusterState(), made.settings, made.plan(), subject);
   const asks = answers.find(({ rule }) => rule.startsWith("it asks for copies"));
   assert.equal(
     asks?.answer,
@@ -181,7 +181,7 @@ test("any is the union of what the two words want alone, less what is excluded",
         const source = made.cached("shared/one");
         assert.ok(source.role === "source" && source.rule.to !== undefined, JSON.stringify(words));
         const asking = { namespace: "shared", text: "shared/one", to: source.rule.to };
-        const targets = targetsOf(made.world(), made.settings);
+        const targets = targetsOf(made.clusterState(), made.settings);
         return new Set(
           targets.filter((target) => matchOf(asking, target) === "wanted").map(({ name }) => name),
         );

@@ -63,7 +63,7 @@ test("no turn of a plan matches more than its steps, however many each source co
     const globs = Array.from({ length: 9 }, (_, index) => `*${at + index}*${letters}*`);
     made.source(`s-${at}`, `${globs.join(",")},team-*`);
   }
-  const steps = plan([made.world()], made.settings, made.memories, 0, new Set());
+  const steps = plan([made.clusterState()], made.settings, made.memories, 0, new Set());
   let most = 0;
   for (let before = 0; steps.next().done !== true; before = made.steps)
     most = Math.max(most, made.steps - before);
@@ -99,9 +99,9 @@ test("a source wants a namespace exactly where each rule by itself says so", () 
             ...(selector && { "to-selector": selector }),
             ...(match && { match }),
           });
-        const world = made.world();
-        const targets = targetsOf(world, made.settings);
-        const { candidates } = all(Sources.of(world, made.settings));
+        const clusterState = made.clusterState();
+        const targets = targetsOf(clusterState, made.settings);
+        const { candidates } = all(Sources.of(clusterState, made.settings));
         all(noteWants(candidates, targets));
         for (const candidate of candidates) {
           const wanted = targets.filter((target) => matchOf(candidate, target) === "wanted");

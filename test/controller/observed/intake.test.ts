@@ -16,7 +16,7 @@ const TRIES = 20;
 const SLACK = 4;
 
 for (const object of worstObjects()) {
-  test(`S13 one object is taken in in bounded time: ${object.what}`, { skip }, () => {
+  test(`one object is taken in in bounded time: ${object.what}`, { skip }, () => {
     const { run } = intakeOf(object);
     assert.equal(run(), true, "it arrives");
     let [own, loop] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];

@@ -21,7 +21,7 @@ const ANNOTATIONS = {
   "secretcast.io/source-version": "17",
 };
 
-test("S20 a Secret with a missing or faulty mark is unmanaged", () => {
+test("a Secret with a missing or faulty mark is unmanaged", () => {
   assert.ok(marksOf(PLACE, LABELS, ANNOTATIONS));
   assert.equal(marksOf(PLACE, {}, ANNOTATIONS), undefined);
   for (const [word, bad] of [
@@ -39,7 +39,7 @@ test("S20 a Secret with a missing or faulty mark is unmanaged", () => {
   }
 });
 
-test("S25 an impossible source-version counts as none and is restored", () => {
+test("an impossible source-version counts as none and is restored", () => {
   for (const bad of ["tampered", "", "0", "-1", "1.5", "1e9", " 17", "1".repeat(21)]) {
     const annotations = { ...ANNOTATIONS, "secretcast.io/source-version": bad };
     assert.equal(marksOf(PLACE, LABELS, annotations)?.sourceVersion, "", `"${bad}"`);
@@ -75,7 +75,7 @@ test("a copy with an unknown mark is frozen, whatever becomes of its source", ()
 
 test("a mark that somebody changes is restored or makes the copy unmanaged", () => {
   for (const mark of annotationsOn("copy")) {
-    // It changes with every version of the source; an impossible one is restored (S25).
+    // It changes with every version of the source; an impossible one is restored.
     if (mark === "source-version") continue;
     for (const value of ["changed", undefined]) {
       const made = new Cluster().withNamespaces("shared", "team-a");

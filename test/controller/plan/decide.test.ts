@@ -19,9 +19,9 @@ function all<T>(steps: Generator<undefined, T>): T {
 /** The decision for `place` by a view that remembers nothing. */
 function decisionAt(made: Cluster, place: string, reservedFor?: string): Decision {
   const { settings } = made;
-  const world = made.world();
-  const targets = targetsOf(world, settings);
-  const sources = all(Sources.of(world, settings));
+  const clusterState = made.clusterState();
+  const targets = targetsOf(clusterState, settings);
+  const sources = all(Sources.of(clusterState, settings));
   all(noteWants(sources.candidates, targets));
   const view: View = {
     kind: "Secret",

@@ -13,7 +13,7 @@ function owner(made: Cluster, place: string): string | undefined {
   return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
 }
 
-test("S17 of two sources the one whose namespace comes first wins, and the other is reported", () => {
+test("of two sources the one whose namespace comes first wins, and the other is reported", () => {
   const made = cluster();
   made.secret("other/cred", { to: "team-*" }, { at: 1 });
   made.secret("shared/cred", { to: "team-a" }, { at: 9 });
@@ -24,7 +24,7 @@ test("S17 of two sources the one whose namespace comes first wins, and the other
   assert.match(reasonAt(result, "team-a/cred", "other/cred"), /shared\/cred/);
 });
 
-test("S17 within one namespace the older wins, then the name", () => {
+test("within one namespace the older wins, then the name", () => {
   const made = cluster();
   made.secret("shared/young", { to: "team-a", name: "x" }, { at: 9 });
   made.secret("shared/old", { to: "team-a,team-b", name: "x" }, { at: 1 });
@@ -34,7 +34,7 @@ test("S17 within one namespace the older wins, then the name", () => {
   assert.equal(owner(made, "team-b/x"), "shared/also-old");
 });
 
-test("S17 the source that a copy names keeps its place within one rank", () => {
+test("the source that a copy names keeps its place within one rank", () => {
   const made = cluster();
   made.secret("shared/mine", { to: "team-a", name: "cred" }, { at: 9 });
   made.settle();
@@ -87,7 +87,7 @@ test("the source that the existing Secret accepts wins over a stronger one", () 
   assert.equal(owner(made, "team-a/cred"), "other/cred");
 });
 
-test("S17 an earlier entry of the order takes the place over, and the loser is reported", () => {
+test("an earlier entry of the order takes the place over, and the loser is reported", () => {
   const made = cluster();
   made.secret("other/cred", { to: "team-a" }, { at: 1 });
   made.settle();

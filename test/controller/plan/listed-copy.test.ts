@@ -151,7 +151,7 @@ test("a copy without its entry stays while its source is not read", () => {
   assert.equal(verdictAt(plan, "team-a/tls", "vault/tls"), "frozen");
   assert.equal(verdictAt(plan, "team-a/tls", "shared/tls"), "conflict");
   const { places } = explain(
-    made.world(),
+    made.clusterState(),
     made.settings,
     plan,
     { namespace: "vault", name: "tls" },
@@ -376,7 +376,10 @@ test("a type that is no source's refuses the entry, in the words of the entry", 
 test("explain names the entry and gives commands for the list only", () => {
   const made = copied("secret: vault/tls\nto: team-a\npaused: true");
   const plan = made.settle();
-  const said = explain(made.world(), made.settings, plan, { namespace: "vault", name: "tls" });
+  const said = explain(made.clusterState(), made.settings, plan, {
+    namespace: "vault",
+    name: "tls",
+  });
   assert.equal(said.is, "source");
   assert.match(JSON.stringify(said.answers), /entry tls/);
   const changes = [said, ...said.places].flatMap(({ answers }) =>

@@ -6,7 +6,7 @@ import { cluster, reasonAt } from "../../support/planner/publishers.ts";
 import { base64 } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 
-test("S38 a source never targets its own namespace", () => {
+test("a source never targets its own namespace", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "*", name: "copy" });
   made.settle();
@@ -14,7 +14,7 @@ test("S38 a source never targets its own namespace", () => {
   assert.equal(made.secrets.has("team-a/copy"), true);
 });
 
-test("S39 a copy is never a source, whatever is annotated on it", () => {
+test("a copy is never a source, whatever is annotated on it", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "other" });
   made.settle();
@@ -24,7 +24,7 @@ test("S39 a copy is never a source, whatever is annotated on it", () => {
   assert.equal(made.secrets.has("team-a/cred"), false);
 });
 
-test("S39 a Secret that pulls and pushes is refused and its copies are frozen", () => {
+test("a Secret that pulls and pushes is refused and its copies are frozen", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-a" });
   made.settle();
@@ -33,7 +33,7 @@ test("S39 a Secret that pulls and pushes is refused and its copies are frozen", 
   assert.equal(verdictAt(made.plan(), "team-a/cred"), "frozen");
 });
 
-test("S18 a copy carried elsewhere with its marks is unmanaged there", () => {
+test("a copy carried elsewhere with its marks is unmanaged there", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-*" });
   made.settle();
@@ -54,7 +54,7 @@ test("S18 a copy carried elsewhere with its marks is unmanaged there", () => {
   assert.equal(made.secrets.has("team-a/cred"), false);
 });
 
-test("S20 a copy whose marks were stripped is its owner's: conflict, not overwritten", () => {
+test("a copy whose marks were stripped is its owner's: conflict, not overwritten", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "team-a" });
   made.settle();

@@ -232,10 +232,13 @@ test("explain says in one line which value lets an object or a source take part"
   const line = (name: string): string =>
     `objects named ${name} are not read (--only-names): --only-names registry,${name} lets it take part`;
   const plan = made.plan();
-  const other = explain(made.world(), made.settings, plan, { namespace: "shared", name: "other" });
+  const other = explain(made.clusterState(), made.settings, plan, {
+    namespace: "shared",
+    name: "other",
+  });
   assert.equal(other.is, "unknown");
   assert.equal(other.answers.filter(({ answer }) => answer === line("other")).length, 1);
-  const pulling = explain(made.world(), made.settings, plan, {
+  const pulling = explain(made.clusterState(), made.settings, plan, {
     namespace: "team-a",
     name: "registry",
   });

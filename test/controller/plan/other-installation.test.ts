@@ -65,7 +65,7 @@ test("a pulling Secret that names another installation's source is no conflict h
 test("explain says to which installation a copy belongs", () => {
   const made = cluster();
   const plan = made.settle();
-  const explained = explain(made.world(), made.settings, plan, {
+  const explained = explain(made.clusterState(), made.settings, plan, {
     namespace: "team-a",
     name: "appsec",
   });

@@ -25,15 +25,15 @@ function property(name: string, check: (history: History) => void): void {
 
 property("permuted inputs yield the same plan", (history) => {
   const made = live(history);
-  const world = made.world();
+  const clusterState = made.clusterState();
   const reversed: ClusterState = {
-    ...world,
-    namespaces: new Map([...world.namespaces].toReversed()),
-    sources: [...world.sources].toReversed(),
-    pulls: [...world.pulls].toReversed(),
-    objectsIn: (namespace) => new Map([...world.objectsIn(namespace)].toReversed()),
+    ...clusterState,
+    namespaces: new Map([...clusterState.namespaces].toReversed()),
+    sources: [...clusterState.sources].toReversed(),
+    pulls: [...clusterState.pulls].toReversed(),
+    objectsIn: (namespace) => new Map([...clusterState.objectsIn(namespace)].toReversed()),
   };
-  assert.deepEqual(summary(planAgain(made, reversed)), summary(planAgain(made, world)));
+  assert.deepEqual(summary(planAgain(made, reversed)), summary(planAgain(made, clusterState)));
 });
 
 property(
@@ -90,17 +90,17 @@ property(
 );
 
 function withWorld(made: Cluster): [Cluster, ClusterState] {
-  return [made, made.world()];
+  return [made, made.clusterState()];
 }
 
 // As a process that has just started sees it, long enough ago for the grace to be over, and with what
-// the API server says live, which is what the world shows.
-function planAgain(made: Cluster, world: ClusterState): Plan {
+// the API server says live, which is what the cluster state shows.
+function planAgain(made: Cluster, clusterState: ClusterState): Plan {
   const memory = new PlannerMemory();
-  runPlan([world], made.settings, memory, made.now, new Set());
+  runPlan([clusterState], made.settings, memory, made.now, new Set());
   const later = made.now + 1_000_000;
   for (;;) {
-    const result = runPlan([world], made.settings, memory, later, new Set());
+    const result = runPlan([clusterState], made.settings, memory, later, new Set());
     const questions = result.actions.flatMap((one) =>
       one.kind === "confirm" ? one.liveReads : [],
     );

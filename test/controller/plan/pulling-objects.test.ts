@@ -22,7 +22,7 @@ function mark(made: Cluster, word: string): string | undefined {
   return made.get("team-a/app").metadata.annotations[`secretcast.io/${word}`];
 }
 
-test("S40 a pulling Secret waits for its source and is filled, with a record of it", () => {
+test("a pulling Secret waits for its source and is filled, with a record of it", () => {
   const made = cluster({ allow: "*" });
   const source = made.get("shared/db");
   made.delete("shared/db");
@@ -67,7 +67,7 @@ test("a Secret outside the source namespaces cannot be pulled", () => {
   assert.equal(verdictAt(made.sync(), "team-a/app"), "conflict");
 });
 
-test("S43 consent goes: the content goes, and the UID of the source stays as the record", () => {
+test("consent goes: the content goes, and the UID of the source stays as the record", () => {
   const made = cluster({ allow: "*" });
   made.settle();
   made.annotate("shared/db", { allow: "team-b" });
@@ -82,7 +82,7 @@ test("S43 consent goes: the content goes, and the UID of the source stays as the
   assert.equal(mark(made, "from"), "shared/db");
 });
 
-test("S43 a label of a namespace is read live before anything is emptied for it", () => {
+test("a label of a namespace is read live before anything is emptied for it", () => {
   const made = cluster({ "allow-selector": "team=team-a" });
   made.settle();
   made.namespace("team-a");
@@ -97,7 +97,7 @@ test("S43 a label of a namespace is read live before anything is emptied for it"
   assert.deepEqual(keys(made), []);
 });
 
-test("S43 the source goes: after the grace what was filled goes, unless the owner keeps it", () => {
+test("the source goes: after the grace what was filled goes, unless the owner keeps it", () => {
   for (const [word, left] of [
     ["delete", []],
     ["keep", ["password", "user"]],
@@ -145,7 +145,7 @@ test("a source made anew that is paused or refused leaves filled content", () =>
   }
 });
 
-test("S42 another source: the old one's entries go, the new one's come", () => {
+test("another source: the old one's entries go, the new one's come", () => {
   const made = cluster({ allow: "*" });
   made.secret("shared/other", { allow: "*" }, { data: { token: "t" } });
   made.settle();
@@ -157,7 +157,7 @@ test("S42 another source: the old one's entries go, the new one's come", () => {
   assert.deepEqual(keys(made), []);
 });
 
-test("S41 the owner applies it empty again, or edits what was filled: it is filled again", () => {
+test("the owner applies it empty again, or edits what was filled: it is filled again", () => {
   const made = cluster({ allow: "*" }, {}, { data: {} });
   made.settle();
   made.secret("team-a/app", { from: "shared/db" }, { data: {} });

@@ -126,7 +126,7 @@ test("the namespace is asked where its labels or accept decided, and what it say
   }
 });
 
-test("S19 recreated within the grace under a new UID: the copies are updated in place", () => {
+test("recreated within the grace under a new UID: the copies are updated in place", () => {
   const made = cluster(1);
   const { uid } = made.get("team-0/one").metadata;
   made.delete("shared/one");
@@ -151,7 +151,7 @@ test("recreated without its annotations it has the grace to get them", () => {
   assert.equal(made.secrets.has("team-0/one"), false);
 });
 
-test("S28 S29 recreated with another type, or from an immutable one: the copies are replaced", () => {
+test("recreated with another type, or from an immutable one: the copies are replaced", () => {
   for (const [given, next] of [
     [{ type: "Opaque" }, { type: "example.com/x" }],
     [{ immutable: true }, { immutable: true, data: { key: "rotated" } }],
@@ -199,7 +199,7 @@ test("a live GET that finds the source deletes nothing and restarts the grace", 
   assert.equal(made.secrets.has("team-0/one"), true);
 });
 
-test("S46 a refused live GET freezes the copies and is retried after 1 to 30 s", () => {
+test("a refused live GET freezes the copies and is retried after 1 to 30 s", () => {
   const made = cluster(1);
   made.delete("shared/one");
   made.sync();

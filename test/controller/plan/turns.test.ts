@@ -23,17 +23,20 @@ class Counted extends Map<string, CachedObject> {
   }
 }
 
-function crowded(made: Cluster): { readonly world: ClusterState; readonly objects: Counted } {
-  const world = made.world();
-  const objects = new Counted(world.objectsIn("tenant"));
-  const objectsIn = (name: string) => (name === "tenant" ? objects : world.objectsIn(name));
-  return { world: { ...world, objectsIn }, objects };
+function crowded(made: Cluster): {
+  readonly clusterState: ClusterState;
+  readonly objects: Counted;
+} {
+  const clusterState = made.clusterState();
+  const objects = new Counted(clusterState.objectsIn("tenant"));
+  const objectsIn = (name: string) => (name === "tenant" ? objects : clusterState.objectsIn(name));
+  return { clusterState: { ...clusterState, objectsIn }, objects };
 }
 
 /** The most objects of `tenant` that a plan looks at between two yields. */
 function mostAtOnce(made: Cluster): number {
-  const { world, objects } = crowded(made);
-  const steps = plan([world], made.settings, made.memories, made.now, new Set());
+  const { clusterState, objects } = crowded(made);
+  const steps = plan([clusterState], made.settings, made.memories, made.now, new Set());
   let most = 0;
   for (let done = false; !done;) {
     const before = objects.count;

@@ -34,8 +34,8 @@ test("an entry is over once its namespace exists, and begins again without one",
 test("a missing listed namespace is named, and an unreadable one has its own line", () => {
   const names = new Set(["team-a", "team-x", "team-y"]);
   const made = cluster({ scope: { targets: names, watched: new Set([...names, "shared"]) } });
-  const world = made.world.bind(made);
-  made.world = () => ({ ...world(), isUnreadable: (name) => name === "team-y" });
+  const clusterState = made.clusterState.bind(made);
+  made.clusterState = () => ({ ...clusterState(), isUnreadable: (name) => name === "team-y" });
   assert.deepEqual(flagsOf(made), ["--namespaces team-x"]);
 });
 

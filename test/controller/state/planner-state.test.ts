@@ -32,7 +32,7 @@ test("back-off grows from 1 s to 5 min, each within 10 %", () => {
   assert.ok(Math.abs(backoffMs(1, 1) - 1100) < 1e-6);
 });
 
-test("S11 a place with a failed write waits with its reason while the others continue", () => {
+test("a place with a failed write waits with its reason while the others continue", () => {
   const made = cluster();
   made.memory.failed(actionAt(made), DENIED, made.now, 0.5);
   const result = made.sync();
@@ -129,7 +129,7 @@ test("a 409 is no failure: again after 100 ms", () => {
   assert.equal(actionAt(made).kind, "create");
 });
 
-test("S08 a place that is taken against the cache is a conflict and read live", () => {
+test("a place that is taken against the cache is a conflict and read live", () => {
   const made = cluster();
   made.memory.uncached({ namespace: "team-a", name: "one" }, made.now, 0.5);
   const result = made.sync();

@@ -1,4 +1,4 @@
-// Writes on a world that has moved: a cache that is behind, another writer, places that fail, sources
+// Writes on a cluster state that has moved: a cache that is behind, another writer, places that fail, sources
 // that flap, and copies whose source may be gone. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -163,7 +163,7 @@ const ANSWERS: readonly ApiErrorKind[] = [
   "malformed",
 ];
 
-/** A world in which every kind of action is due, and one that the watch does not tell all of. */
+/** A cluster state in which every kind of action is due, and one that the watch does not tell all of. */
 function everythingDue(rig: Rig): void {
   rig.teams("team-a", "team-b", "team-c");
   rig.api.secret(
@@ -205,7 +205,7 @@ for (const kind of ANSWERS)
       before: sick.before,
     });
     assertPassesBounded(started);
-    // A 409 or 404 says that the world has moved: again after five seconds at most.
+    // A 409 or 404 says that the cluster state has moved: again after five seconds at most.
     assertRequestsBounded(rig, 60_000, 24);
   });
 

@@ -187,7 +187,7 @@ type Slow = {
   readonly setUp: (rig: Rig) => void;
   /** What makes the action due. */
   readonly begin: (rig: Rig) => void;
-  /** Its first request, in whose time the world changes. */
+  /** Its first request, in whose time the cluster state changes. */
   readonly first: string;
   readonly given?: Readonly<Record<string, string>>;
 };

@@ -51,7 +51,7 @@ function open(
   };
   const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
   const sync = new Sync({
-    clusterStates: [cluster.world()],
+    clusterStates: [cluster.clusterState()],
     settings: cluster.settings,
     memory: cluster.memories,
     caches: {

@@ -74,7 +74,7 @@ export class StatusStage {
     const aliveMs = Date.now();
     return {
       dryRun: false,
-      clusterStates: [this.cluster.world()],
+      clusterStates: [this.cluster.clusterState()],
       plan: this.#plan,
       convergedMs: this.#converged,
       offsetMs: Date.now() - this.cluster.now,

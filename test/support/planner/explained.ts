@@ -25,7 +25,7 @@ export function ask(
   const [inNamespace = "", own = ""] = name.split("/");
   const subject = { namespace: inNamespace, name: own };
   const options = { namespace, formerRules };
-  return explain(made.world(), made.settings, made.plan(), subject, options);
+  return explain(made.clusterState(), made.settings, made.plan(), subject, options);
 }
 
 /** What a controller remembers that has planned this cluster. Each call is a sync. */
@@ -33,11 +33,11 @@ export function controllerOf(made: Cluster): () => readonly FormerRule[] {
   const live: ClusterState = {
     kind: made.kind,
     get namespaces() {
-      return made.world().namespaces;
+      return made.clusterState().namespaces;
     },
-    objectsIn: (namespace) => made.world().objectsIn(namespace),
+    objectsIn: (namespace) => made.clusterState().objectsIn(namespace),
     get sources() {
-      return made.world().sources;
+      return made.clusterState().sources;
     },
     pulls: [],
     pullableDigestOf: () => undefined,

@@ -162,7 +162,7 @@ export class Cluster extends RawCluster {
     this.#read = new WeakMap();
   }
 
-  world(): ClusterState {
+  clusterState(): ClusterState {
     const byNamespace = new Map<string, Map<string, CachedObject>>();
     for (const name of this.namespaces.keys()) byNamespace.set(name, new Map());
     const shown = { secrets: new Map(this.secrets), namespaces: new Map(this.namespaces) };
@@ -199,7 +199,7 @@ export class Cluster extends RawCluster {
   /** `inFlight`: places. */
   plan(inFlight: ReadonlySet<string> = new Set()): Plan {
     const keys = Array.from(inFlight, (key) => (key.includes("/") ? `${this.kind} ${key}` : key));
-    return runPlan([this.world()], this.settings, this.memories, this.now, new Set(keys));
+    return runPlan([this.clusterState()], this.settings, this.memories, this.now, new Set(keys));
   }
 
   /** Plans and applies what the plan says; the plan. */
