@@ -432,8 +432,8 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   "": { from: ["cli", "run", "kube/rest", "kube/library/termination"], packages: NODE },
 };
 
-/** The packages are beside src. */
-function folderOf(room: string): string {
+/** Where a room of `WALLS`, or a file in one, is: the packages are beside src. */
+export function folderOf(room: string): string {
   return `${/^(?:kube|sandbox)(?:\/|$)/.test(room) ? "packages" : "src"}/${room}`;
 }
 

@@ -1,6 +1,6 @@
 // A process that posts bodies by plain undici and does nothing else, as many at a time as the controller would:
-// the yardstick of the fan-out. It is a child of its own, so that its CPU time is nobody else's, and lives through all rounds, so that it is as warm as
-// the controller.
+// the yardstick of the fan-out. It is a child of its own, so that its CPU time is nobody else's, and lives through
+// all rounds, so that it is as warm as the controller.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { Agent } from "undici";

@@ -3,14 +3,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, matchesGlob } from "node:path";
 import { test } from "node:test";
-import { WALLS } from "../oxlint.config.ts";
+import { folderOf, WALLS } from "../oxlint.config.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-
-/** The folder of the sources that a room of WALLS is in: kube and sandbox are packages beside src. */
-function sourcesOf(room: string): string {
-  return join(ROOT, /^(?:kube|sandbox)(?:\/|$)/.test(room) ? "packages" : "src");
-}
 
 function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -28,7 +23,7 @@ function sources(): readonly string[] {
 }
 
 function textOf(file: string): string {
-  return readFileSync(join(sourcesOf(file), file), "utf8");
+  return readFileSync(join(ROOT, folderOf(file)), "utf8");
 }
 
 /** The folders that an indented tree names, each by its path. */

@@ -127,7 +127,7 @@ test("the server is asked and verified by tls-server-name", async (t) => {
   assert.equal(await codeOf(wrong.request(get)), "unavailable ERR_TLS_CERT_ALTNAME_INVALID");
 });
 
-test("a changed CA file is used at once, also for existing connections", async (t) => {
+test("a changed CA file is used, and connections under the old one end", async (t) => {
   const folder = folderOf(t);
   const caFile = join(folder, "ca.crt");
   writeFileSync(caFile, ONE.cert);

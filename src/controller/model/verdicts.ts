@@ -94,11 +94,11 @@ export type Row = {
   readonly pulling: boolean;
   /** With a conflict with another source: the one that has the place. */
   readonly winner: Ref | undefined;
-  /** With a pulling object: what its owner may be reported. Absent: only `noSource`. */
+  /** With a pulling object: what its owner may know. Absent: only `noSource`. */
   readonly forOwner?: OwnerNotice | undefined;
-  /** Of a write that failed, or that others undid. */
+  /** The write failed, or others undid it. */
   readonly failure?: RowFailure | undefined;
-  /** Of a removal that waits until `dueAt`. */
+  /** A removal waits until `dueAt`. */
   readonly removal?: RowRemoval | undefined;
 };
 

@@ -208,7 +208,7 @@ test("a copy whose name --only-names leaves out keeps what it has: 2", async (t)
   assert.equal(at(answer, "team-a/db").code, "NotKept");
 });
 
-test("an unknown time without managedFields prevents only a Pod that uses the copy", async (t) => {
+test("a copy without managedFields is unsafe only if a Pod uses it", async (t) => {
   const cluster = await rotationCluster(t);
   // The sandbox records managers always, as the API server does unless somebody clears the record.
   const { body } = await cluster.http.send("GET", "/api/v1/secrets");
