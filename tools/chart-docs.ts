@@ -7,6 +7,7 @@ import { loadYaml } from "@kubernetes/client-node";
 import { stringify } from "yaml";
 import { goToolFolders } from "./go-tools.ts";
 import { kustomizeFiles } from "./kustomize-files.ts";
+import { cell, code, markdownTable } from "./markdown-table.ts";
 import { rightsFiles } from "./rights-files.ts";
 import { wordsOf } from "./words.ts";
 
@@ -78,11 +79,11 @@ With \`flags.namespaces\`, each namespace of that list must exist before the ins
 
 The defaults give what the kustomize base gives. The schema refuses what is not here.
 
-${table(["value", "default", "meaning"], rows(values, defaults))}
+${markdownTable(["value", "default", "meaning"], rows(values, defaults))}
 
 Values under \`flags\`; what is not given has the program's default.
 
-${table(
+${markdownTable(
   ["flag", "takes", "meaning"],
   Object.entries(flags).map(([name, flag]) => [
     code(name),
@@ -128,26 +129,6 @@ function kindOf(flag: Schema): string {
     return choices.flatMap((choice) => (choice === null ? [] : [code(choice)])).join(", ");
   const [first = ""] = [type ?? ""].flat();
   return defOf(flag).replace("flagText", "text") || (TYPES[first] ?? "");
-}
-
-const code = (text: string): string => `\`${text}\``;
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("*", "\\*");
-
-/** With its columns as wide as the formatter has them. */
-function table(head: readonly string[], body: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) =>
-    Math.max(3, ...[head, ...body].map((row) => row[at]?.length ?? 0)),
-  );
-  const line = (row: readonly string[], by = " "): string =>
-    `| ${row.map((text, at) => text.padEnd(widths[at] ?? 0, by)).join(" | ")} |`;
-  return [
-    line(head),
-    line(
-      head.map(() => ""),
-      "-",
-    ),
-    ...body.map((row) => line(row)),
-  ].join("\n");
 }
 
 if (import.meta.main) {

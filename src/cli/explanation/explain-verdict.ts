@@ -138,7 +138,7 @@ function changeOfFailure(cause: string, { kind, source }: Found): string {
 /** A namespace that is being deleted takes nothing. A 429 keeps the time that the API server asked for. */
 const ENDS_BY_ITSELF: ReadonlySet<string> = new Set(["terminating", "throttled"]);
 
-/** What to do for each cause of a failed write. docs/reference.md has the same texts. */
+/** What to do for each cause of a failed write. `npm run reference` writes them into docs/reference.md. */
 export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   policy:
     "Let the policy or its binding admit Secrets with the label app.kubernetes.io/managed-by: secretcast.",
@@ -146,7 +146,7 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
     "Let the webhook admit Secrets with the label app.kubernetes.io/managed-by: secretcast. A replace needs sideEffects: None or NoneOnDryRun.",
   webhookUnreachable:
     "Repair the Deployment or the certificate of the webhook, or set its failurePolicy to Ignore.",
-  quota: "Raise secrets in the quota, or exclude the namespace in to of the source.",
+  quota: "Raise secrets in the quota, or exclude the namespace in secretcast.io/to of the source.",
   missingRight:
     "Apply the ClusterRole of this version. The cause names a namespace if it is not the one of the copy.",
   limitRange:

@@ -41,7 +41,7 @@ type Gauged = {
 export const READ_GAUGES: readonly Gauged[] = [
   {
     name: "secretcast_sources",
-    help: "Sources by state and resource",
+    help: "Sources by state (ok, refused) and resource",
     labelNames: ["state", "resource"],
     read: sources,
   },
@@ -53,7 +53,7 @@ export const READ_GAUGES: readonly Gauged[] = [
   },
   {
     name: "secretcast_copies",
-    help: "Places by state and resource",
+    help: "Places by state and resource; conflict also counts places that another source has, other those of another installation (--other-source-namespaces)",
     labelNames: ["state", "resource"],
     read: ({ sync }) =>
       (sync.newestPlan?.kinds ?? []).flatMap(({ kind, states, others }) =>
@@ -62,25 +62,25 @@ export const READ_GAUGES: readonly Gauged[] = [
   },
   {
     name: "secretcast_held_removals",
-    help: "Removals that wait for --delete-hold, by whether the source's namespace publishes by name or only by *",
+    help: "Removals that wait for --delete-hold, by publisher: named if the source's namespace publishes otherwise than by *, else any",
     labelNames: ["publisher"],
     read: ({ sync }) => by("publisher", sync.newestPlan?.heldRemovals ?? {}),
   },
   {
     name: "secretcast_ignored",
-    help: "Objects and namespaces with annotations of ours that have no effect, by reason",
+    help: "Objects and namespaces whose annotations have no effect, by reason",
     labelNames: ["reason"],
     read: ({ sync }) => by("reason", sync.newestPlan?.ignored.counts ?? {}),
   },
   {
     name: "secretcast_source_list_entries",
-    help: "Entries of the source list by state: ok, refused, or absent where their object is not there",
+    help: "Entries of the source list by state: ok, refused, or absent if their object does not exist",
     labelNames: ["state"],
     read: entries,
   },
   {
     name: "secretcast_watch_last_activity_timestamp_seconds",
-    help: "When each watch last gave a sign of life; under --only-names, by name",
+    help: "Last activity of each watch, by resource, and by name under --only-names",
     labelNames: ["resource", "name"],
     read: ({ watches, clock }) => {
       const offset = wallOffsetMs(clock);
@@ -89,7 +89,7 @@ export const READ_GAUGES: readonly Gauged[] = [
   },
   {
     name: "secretcast_watch_disconnected_seconds",
-    help: "For how long each watch has been disconnected, so that its cache grows old; 0 while it is connected; under --only-names, by name",
+    help: "How long each watch has been disconnected, by resource, and by name under --only-names; 0 while it is connected",
     labelNames: ["resource", "name"],
     read: ({ watches, clock }) => {
       const now = clock.monotonic();
@@ -102,22 +102,22 @@ export const READ_GAUGES: readonly Gauged[] = [
   },
   {
     name: "secretcast_unreadable_namespaces",
-    help: "Namespaces of --namespaces that the API server does not let us read",
+    help: "Namespaces of --namespaces that the API server does not let secretcast read: frozen",
     read: ({ unreadable }) => [[{}, unreadable().length]],
   },
   {
     name: "secretcast_unreadable_names",
-    help: "Names of --only-names that the API server does not let us read",
+    help: "Names of --only-names that the API server does not let secretcast read: frozen",
     read: ({ deniedNames }) => [[{}, new Set(deniedNames().map(({ name }) => name)).size]],
   },
   {
     name: "secretcast_last_converged_timestamp_seconds",
-    help: "The last sync that left nothing pending or failed",
+    help: "The last sync that left nothing pending or failed, with every watch connected; conflicts do not count",
     read: ({ syncLog }) => [[{}, (syncLog.convergedMs ?? 0) / 1000]],
   },
   {
     name: "leader_election_master_status",
-    help: "1 where this process leads, else 0",
+    help: "1 on the replica that holds the Lease name, else 0",
     labelNames: ["name"],
     read: ({ leaseName, controller }) => [[{ name: leaseName }, controller.leading ? 1 : 0]],
   },

@@ -1,5 +1,5 @@
 // The program's metrics under their public names. Each starts with zero, so that a dashboard shows a line before
-// the first event. docs/reference.md has the same names; a test compares.
+// the first event. `npm run reference` writes names and help texts into docs/reference.md.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../../../packages/kube/cache/informer-options.ts";
 import type { ApiErrorKind } from "../../../packages/kube/rest/api-error.ts";
@@ -19,11 +19,11 @@ type Counted = Described & { readonly zeros?: readonly string[] };
 const LOST = {
   lines: {
     name: "secretcast_log_lines_lost_total",
-    help: "Log lines that could not be written: stdout is closed, full, or not read",
+    help: "Log lines that could not be written, because stdout is closed, full or not read",
   },
   receipts: {
     name: "secretcast_receipts_lost_total",
-    help: "Receipts that could not be written: the stream is closed, full, or not read",
+    help: "Receipts that could not be written, because the stream is closed, full or not read",
   },
 } satisfies Record<string, Described>;
 
@@ -35,13 +35,13 @@ const COUNTERS = {
   },
   drift: {
     name: "secretcast_drift_repaired_total",
-    help: "Copies repaired after being edited or deleted",
+    help: "Repairs of copies by kind: edited or deleted",
     labelNames: ["kind"],
     zeros: ["edited", "deleted"],
   },
   syncs: {
     name: "secretcast_syncs_total",
-    help: "Syncs of the whole cache by result",
+    help: "Syncs by result",
     labelNames: ["result"],
     zeros: ["ok", "error"],
   },
@@ -52,20 +52,20 @@ const COUNTERS = {
   },
   failures: {
     name: "secretcast_write_failures_total",
-    help: "Writes that failed and are tried again, by cause",
+    help: "Writes that failed and are retried, by cause",
     labelNames: ["cause"],
     zeros: Object.keys(FAILURE_CAUSES),
   },
   sourceReads: {
     name: "secretcast_source_reads_total",
-    help: "Sources read again to be written, because --data-cache has no room for all of them",
+    help: "Sources that were read again before a write, because --data-cache had no room",
   },
   requests: {
     name: "rest_client_requests_total",
-    help: "Requests to the API server by method and status code (<error> when none came)",
+    help: "Requests to the API server by method and status code; <error> if no answer came",
     labelNames: ["method", "code"],
   },
-  adds: { name: "workqueue_adds_total", help: "Accepted adds", labelNames: ["name"] },
+  adds: { name: "workqueue_adds_total", help: "Keys added", labelNames: ["name"] },
   retries: {
     name: "workqueue_retries_total",
     help: "Keys added with a delay",
@@ -84,18 +84,18 @@ const HISTOGRAMS = {
   },
   propagation: {
     name: "secretcast_propagation_seconds",
-    help: "From seeing a source's or namespace's change to its last copy written",
+    help: "From the event of a source or namespace to its last written copy",
     buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   },
   latency: {
     name: "workqueue_queue_duration_seconds",
-    help: "From the first accepted add to get",
+    help: "Wait of a key in the queue",
     labelNames: ["name"],
     buckets: QUEUE_BUCKETS,
   },
   work: {
     name: "workqueue_work_duration_seconds",
-    help: "From get to done",
+    help: "Processing time of a key",
     labelNames: ["name"],
     buckets: QUEUE_BUCKETS,
   },
@@ -104,18 +104,22 @@ const HISTOGRAMS = {
 const GAUGES = {
   buildInfo: {
     name: "secretcast_build_info",
-    help: "Always 1; the version of the program is a label",
+    help: "Always 1; version is that of the program",
     labelNames: ["version"],
   },
-  depth: { name: "workqueue_depth", help: "Current depth of the queue", labelNames: ["name"] },
+  depth: {
+    name: "workqueue_depth",
+    help: "Waiting keys; there is one key, so 0 or 1",
+    labelNames: ["name"],
+  },
   unfinished: {
     name: "workqueue_unfinished_work_seconds",
-    help: "Sum of the ages of keys in process",
+    help: "Age of the work in progress",
     labelNames: ["name"],
   },
   longest: {
     name: "workqueue_longest_running_processor_seconds",
-    help: "Age of the oldest key in process",
+    help: "Age of the oldest work in progress",
     labelNames: ["name"],
   },
 } satisfies Record<string, Described>;

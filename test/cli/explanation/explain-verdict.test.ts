@@ -527,7 +527,7 @@ expectPlace(
 
 expectPlace("a write that failed", () => failed("quota"), {}, [
   "backoff the last write was taken: quota secrets would be exceeded",
-  `$ Raise secrets in the quota, or exclude the namespace in to of the source. Then try again at once: kubectl annotate secret -n shared one --overwrite retried-at="$(date)"`,
+  `$ Raise secrets in the quota, or exclude the namespace in secretcast.io/to of the source. Then try again at once: kubectl annotate secret -n shared one --overwrite retried-at="$(date)"`,
 ]);
 
 expectPlace("a copy that somebody changes all the time", () => fought(), {}, [

@@ -1,6 +1,5 @@
 // Whether a use of a Pod holds an older value: never "no" where that is not certain.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   HELD_CODES,
@@ -9,7 +8,6 @@ import {
   type ObjectValue,
 } from "../../../src/cli/holding/held-value.ts";
 import type { ContainerStart, Use, UseKind, UsingPod } from "../../../src/cli/holding/using-pod.ts";
-import { tableRows, uncoded } from "../../support/documents/markdown.ts";
 
 const SINCE = 1000;
 const PRESENT: ObjectValue = { kind: "present", since: SINCE, isImmutable: false };
@@ -238,14 +236,7 @@ const CASES: readonly (readonly [rule: string, given: Given, code: HeldCode | un
 for (const [rule, given, code] of CASES)
   test(`${rule}: ${code ?? "nothing older"}`, () => assert.equal(codeOf(given), code));
 
-test("docs/reference.md has every code with its sentence, and each of them occurs", () => {
-  const reference = readFileSync(new URL("../../../docs/reference.md", import.meta.url), "utf8");
-  const section = reference.slice(reference.indexOf("### Codes of rotation"));
-  const rows = tableRows(section, ["code", "meaning"]).map(([code = "", says = ""]) => [
-    uncoded(code),
-    says,
-  ]);
-  assert.deepEqual(Object.fromEntries(rows), HELD_CODES);
+test("each code occurs", () => {
   const seen = new Set(CASES.map(([, , code]) => code));
   assert.deepEqual(
     Object.keys(HELD_CODES).filter((code) => !seen.has(code as HeldCode)),

@@ -1,4 +1,4 @@
-// The catalogue of reasons: sentences, codes, and the table of docs/reference.md.
+// The catalogue of reasons: sentences and codes.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,6 @@ import { test } from "node:test";
 import {
   because,
   followedBy,
-  REASONS,
   reasonText,
   reportedReason,
   says,
@@ -46,29 +45,6 @@ test("a reason that a controller of another version reported keeps its sentence"
   const known = reportedReason("SourcePaused", "what it said");
   assert.deepEqual([known.code, reasonText(known)], ["SourcePaused", "what it said"]);
   assert.equal(reportedReason("toString", "x").code, "Reported");
-});
-
-test("docs/reference.md has each code with its sentence, in the order of the catalogue", () => {
-  const page = readFileSync(join(ROOT, "docs/reference.md"), "utf8");
-  const section = /<!-- reasons:start -->\n([\s\S]*?)<!-- reasons:end -->/.exec(page)?.[1] ?? "";
-  const rows = section
-    .split("\n")
-    .filter((line) => line.startsWith("| `"))
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-  const wanted = Object.entries(REASONS)
-    .filter(([code]) => code !== "Reported")
-    .map(([code, sentence]) => [
-      `\`${code}\``,
-      sentence
-        .replace(/^, /, "")
-        .replaceAll(/\{(\w+)\}/g, (_, name: string) => `\`${name.toUpperCase()}\``),
-    ]);
-  assert.deepEqual(rows, wanted);
 });
 
 test("the planner and its memory have no sentence of their own", () => {
