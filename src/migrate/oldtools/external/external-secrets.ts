@@ -112,7 +112,7 @@ function movingRules(
 }
 
 const KEEPS =
-  "External Secrets keeps the copies of a deleted source (deletionPolicy: Retain); secretcast deletes them after --delete-grace, unless the source has secretcast.io/on-delete: keep";
+  "External Secrets keeps the copies of a deleted source (deletionPolicy: Retain); secretcast deletes them after --delete-hold, unless the source has secretcast.io/on-delete: keep";
 
 function keepsCopies({ custom }: ExternalRule): boolean {
   return fields(specOf(custom)["target"])["deletionPolicy"] !== "Delete";
