@@ -1,7 +1,7 @@
 // The map of the code is true: every folder is on it, and exported names mean one thing each.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, matchesGlob } from "node:path";
+import { basename, dirname, join, matchesGlob } from "node:path";
 import { test } from "node:test";
 import { folderOf, WALLS } from "../oxlint.config.ts";
 
@@ -42,16 +42,26 @@ function pathsOf(tree: string): readonly string[] {
     .toSorted();
 }
 
-test("the tree in docs/architecture.md has every folder of sources, each with a line", () => {
+test("each folder of sources has a line in docs/architecture.md, or in the README of the folder above", () => {
   const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const [, tree = ""] = /^(src\/\n.*?)\n```/ms.exec(page) ?? [];
-  const folders = sources().flatMap((file) => {
-    const parts = file.split("/").slice(0, -1);
-    return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
-  });
-  assert.deepEqual(pathsOf(tree), [...new Set(folders)].toSorted());
+  const folders = new Set(
+    sources().flatMap((file) => {
+      const parts = file.split("/").slice(0, -1);
+      return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+    }),
+  );
+  const readmes = new Set(
+    sources().flatMap((file) => (file.endsWith("/README.md") ? [dirname(file)] : [])),
+  );
+  const isBelow = (folder: string, above: string): boolean => folder.startsWith(`${above}/`);
+  const onPage = [...folders].filter((folder) => ![...readmes].some((one) => isBelow(folder, one)));
+  assert.deepEqual(pathsOf(tree), onPage.toSorted());
   const bare = tree.split("\n").filter((line) => /^ +\S+\/\s*$/.test(line));
   assert.deepEqual(bare, []);
+  for (const folder of folders)
+    if (readmes.has(dirname(folder)))
+      assert.match(textOf(`${dirname(folder)}/README.md`), new RegExp(`\`${basename(folder)}/?\``));
 });
 
 test("a source file begins with what it promises", () => {
