@@ -128,6 +128,15 @@ for (const page of [...SITE, "CHANGELOG.md"])
     assert.match(first, /^(?:For|This page is for) [a-z]/);
   });
 
+test("no page has {{ outside a block of code, where the site would evaluate it", () => {
+  const found = [...SITE, "CHANGELOG.md"].filter((page) =>
+    read(page)
+      .replaceAll(/^```.*?^```/gms, "")
+      .includes("{{"),
+  );
+  assert.deepEqual(found, []);
+});
+
 test("the README has no line above 400 characters", () => {
   assert.deepEqual(
     read("README.md")
