@@ -6,7 +6,7 @@
 import { isRecord } from "../json.ts";
 import { IDENTIFIER } from "./known-message.ts";
 
-/** Each cause and its meaning. The keys are used in metric labels, `/api/status` and the README's table. */
+/** Each cause and its meaning. The keys are used in metric labels, `/api/status` and docs/reference.md. */
 export const FAILURE_CAUSES = {
   policy: "an admission policy refused it",
   webhook: "an admission webhook refused it",

@@ -4,7 +4,7 @@ import { REPLICATORS } from "./replicators.ts";
 import { hasPositive, METADATA_GLOBS, parseGlobList, type GlobList } from "../../text/globs.ts";
 import { invalid, type Result } from "../../text/result.ts";
 
-/** Globs over label and annotation keys. The README prints this list. */
+/** Globs over label and annotation keys. docs/reference.md prints this list. */
 export const NEVER_COPIED: readonly string[] = [
   // secretcast and Kubernetes, whose projects prune by these domains as well.
   "secretcast.io/*",

@@ -1,5 +1,5 @@
 // The verdict table as data: what is at a place × whether a source wants the place. The planner decides
-// by it (wantedVerdict, unwantedVerdict), its test walks it cell by cell, and the README prints it.
+// by it (wantedVerdict, unwantedVerdict), its test walks it cell by cell, and docs/reference.md prints it.
 import { because, type Reason } from "../model/reasons.ts";
 import { offerCommand, type Verdict } from "../model/verdicts.ts";
 import type { CopyObject, CachedObject } from "../model/cluster.ts";
