@@ -52,6 +52,9 @@ export class Slice {
   isOver(now: number, dirty: boolean, urgent: boolean, retryAt: number): boolean {
     const { started, nextAt } = this.#times;
     if (!dirty && now < Math.min(nextAt, retryAt)) return false;
+    // Writes in flight go on, and none waits that a newer plan could starve. One answer may take long: an API server
+    // that has not seen a new namespace itself waits 50 ms before it judges a write there.
+    if (urgent && this.#pool.waiting === 0) return true;
     if (now - started < SLICE_MS) return false;
     if (this.#pool.waiting === 0) return true;
     return (urgent || now - this.#planned >= this.#pauseMs) && !this.#moves(now);

@@ -51,7 +51,9 @@ function open(
   };
   const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
   const sync = new Sync({
-    clusterStates: [cluster.clusterState()],
+    get clusterStates() {
+      return [cluster.clusterState()];
+    },
     settings: cluster.settings,
     memory: cluster.memories,
     caches: {
@@ -171,3 +173,27 @@ for (const urgent of [false, true])
     await clock.advance(5000);
     await sync.stop();
   });
+
+test("a new namespace's write starts while the answer to another one is slow", async () => {
+  const answers: (() => void)[] = [];
+  const { sync, sent, cluster, clock } = open(
+    () => Infinity,
+    () => new Promise((resolve) => answers.push(() => resolve({}))),
+  );
+  let ended = false;
+  void sync.doSync().then(() => (ended = true));
+  await clock.advance(1);
+  cluster.namespace("team-b");
+  sync.markDirty(true);
+  await clock.advance(1);
+  assert.ok(ended, "the first sync waits on");
+  const second = sync.doSync();
+  await clock.advance(1);
+  assert.deepEqual(sent, [
+    "POST /api/v1/namespaces/team-a/secrets",
+    "POST /api/v1/namespaces/team-b/secrets",
+  ]);
+  for (const answer of answers) answer();
+  await second;
+  await sync.stop();
+});
