@@ -14,7 +14,9 @@ import { field, type Http } from "../packages/sandbox/testing/http.ts";
 import { clusterAssets } from "../tools/cluster-assets.ts";
 import type { How } from "./scorecard.ts";
 
-const SETUP_CONCURRENCY = 16;
+export const SETUP_CONCURRENCY = 16;
+/** What a watch of metadata alone asks for. */
+export const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 export type RealCluster = {
   readonly access: ControlPlane;

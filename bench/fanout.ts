@@ -6,64 +6,159 @@ import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../packages/kube/testing/eventually.ts";
 import { field } from "../packages/sandbox/testing/http.ts";
 import { postLoop, type Post, type Batch, type Took } from "./post-loop.ts";
-import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
+import {
+  calm,
+  FLAGS,
+  inParallel,
+  METADATA,
+  numbered,
+  realCluster,
+  SETUP_CONCURRENCY,
+  type RealCluster,
+} from "./cluster.ts";
 import { Program } from "./program.ts";
+import { Projection } from "./projection.ts";
 import { median, scoped, sum, type Bench, type How } from "./scorecard.ts";
 
 const CONCURRENCY = 32;
+const PATIENCE_MS = 120_000;
 
 /**
- * What the first fan-out of a process costs of what its second costs. Other flags of Node are tried with
- * BENCH_NODE_FLAGS: the code cache of the bundle is then made with them too.
+ * What the first fan-out of a process costs of what its second costs, and how its rate compares with projection's.
+ * Other flags of Node are tried with BENCH_NODE_FLAGS: the code cache of the bundle is then made with them too.
  */
 export const cold: Bench = {
   name: "cold",
-  about: "the first fan-out of a process to 500 namespaces, compared with its second",
+  about:
+    "the first fan-out of a process to 500 namespaces, compared with its second and with projection's",
   alone: true,
   async run(how) {
-    const cluster = await realCluster(how);
-    if (!cluster) return;
-    const namespaces = numbered("fan", how.quick ? 50 : 500);
-    await cluster.createNamespaces(namespaces);
-    await calm();
-    const took: { readonly first: Took; readonly second: Took }[] = [];
-    for (let round = 0; round < (how.quick ? 1 : 5); round++)
-      await scoped(how, async (own) => {
-        const controller = new Program(own, cluster.access.kubeconfig, FLAGS);
-        await controller.said("started worker");
-        await calm();
-        const first = await fanOut(cluster, controller, `cold-${round}`);
-        await calm();
-        const second = await fanOut(cluster, controller, `warm-${round}`);
-        took.push({ first, second });
-      });
-    const middle = (read: (one: (typeof took)[number]) => number): number => median(took.map(read));
-    how.figure(
+    const copies = how.quick ? 50 : 500;
+    const took: Cold[] = [];
+    for (let round = 0; round < (how.quick ? 1 : 5); round++) {
+      const one = await scoped(how, (own) => coldRound(own, copies));
+      if (!one) return;
+      took.push(one);
+    }
+    const middle = (read: (one: Cold) => number): number => median(took.map(read));
+    const rate = (read: (one: Cold) => number): number =>
+      middle((one) => (1000 * copies) / read(one));
+    const first = ({ ours }: Cold): Took => ours[0];
+    const second = ({ ours }: Cold): Took => ours[1];
+    const figure = how.figure.bind(how);
+    figure(
       "first fan-out: CPU",
-      middle(({ first }) => first.cpuMs),
+      middle((one) => first(one).cpuMs),
       "ms",
     );
-    how.figure(
+    figure(
       "second fan-out: CPU",
-      middle(({ second }) => second.cpuMs),
+      middle((one) => second(one).cpuMs),
       "ms",
     );
-    const [first, second] = [middle((one) => one.first.ms), middle((one) => one.second.ms)];
-    how.figure("first fan-out: copies/s", (1000 * namespaces.length) / first, "1/s");
-    how.figure("second fan-out: copies/s", (1000 * namespaces.length) / second, "1/s");
-    how.figure(
-      "CPU of the first, of the second's",
-      middle(({ first, second }) => first.cpuMs / second.cpuMs),
-      "x",
-      { atMost: 1.2 },
+    figure(
+      "first fan-out: copies/s",
+      rate((one) => first(one).ms),
+      "1/s",
     );
-    how.figure(
+    figure(
+      "second fan-out: copies/s",
+      rate((one) => second(one).ms),
+      "1/s",
+    );
+    const cost = middle((one) => first(one).cpuMs / second(one).cpuMs);
+    figure("CPU of the first, of the second's", cost, "x", { atMost: 1.2 });
+    figure(
       "time of the first, of the second's",
-      middle(({ first, second }) => first.ms / second.ms),
+      middle((one) => first(one).ms / second(one).ms),
       "x",
     );
+    const beside = took.flatMap((one) => one.projectionMs ?? []);
+    if (beside.length === 0) return;
+    figure("projection's first fan-out: copies/s", (1000 * copies) / median(beside), "1/s");
+    const ratio = middle((one) => (one.projectionMs ?? 0) / first(one).ms);
+    figure("copies/s of the first, of projection's", ratio, "x", { atLeast: 1.5 });
   },
 };
+
+type Cold = {
+  readonly ours: readonly [Took, Took];
+  readonly projectionMs: number | undefined;
+};
+
+/** On an API server of its own: what projection projected before, it would do again in its first seconds. */
+async function coldRound(how: How, copies: number): Promise<Cold | undefined> {
+  const cluster = await realCluster(how);
+  if (!cluster) return undefined;
+  const namespaces = numbered("fan", copies);
+  await inParallel(namespaces, SETUP_CONCURRENCY, async (name) => {
+    await cluster.send("POST", "/api/v1/namespaces", {
+      metadata: { name, labels: { team: "fan" } },
+    });
+  });
+  // The API server's own first writes belong to nobody.
+  await inParallel(namespaces, CONCURRENCY, async (namespace) => {
+    const body = { metadata: { name: "before" }, stringData: { value: "one" } };
+    await cluster.send("POST", `/api/v1/namespaces/${namespace}/secrets`, body);
+  });
+  await calm();
+  const ours = await scoped(how, async (own): Promise<readonly [Took, Took]> => {
+    const controller = new Program(own, cluster.access.kubeconfig, FLAGS);
+    await controller.said("started worker");
+    await calm();
+    const fan = async (name: string): Promise<Took> => {
+      const before = controller.cpuMs;
+      const { mark } = controller;
+      const ms = await untilCopied(own, cluster, name, copies, () =>
+        cluster.publish(name, "fan-*"),
+      );
+      await controller.said("synced", mark);
+      return { ms, cpuMs: controller.cpuMs - before };
+    };
+    const first = await fan("cold");
+    await calm();
+    return [first, await fan("warm")];
+  });
+  const projection = await Projection.installed(cluster);
+  if (!projection) {
+    how.say("projection is not measured: BENCH_PROJECTION is not set");
+    return { ours, projectionMs: undefined };
+  }
+  const projectionMs = await scoped(how, async (own) => {
+    await projection.publish("nothing", "none");
+    await projection.start(own, "nothing");
+    await calm();
+    return untilCopied(own, cluster, "theirs", copies, () => projection.publish("theirs", "fan"));
+  });
+  return { ours, projectionMs };
+}
+
+/** Milliseconds from `publish` until a watch has shown `copies` objects of that name beside the source. */
+async function untilCopied(
+  how: How,
+  cluster: RealCluster,
+  name: string,
+  copies: number,
+  publish: () => Promise<void>,
+): Promise<number> {
+  const stop = new AbortController();
+  how.after(() => stop.abort());
+  const namespaces = new Set<string>();
+  let lastMs: number | undefined;
+  const path = `/api/v1/secrets?watch=true&fieldSelector=metadata.name%3D${name}`;
+  const read = async (): Promise<void> => {
+    for await (const event of cluster.http.lines(path, stop.signal, METADATA)) {
+      namespaces.add(String(field(event, "object", "metadata", "namespace")));
+      if (namespaces.size === copies + 1) lastMs = performance.now();
+    }
+  };
+  read().catch(() => undefined);
+  const began = performance.now();
+  await publish();
+  const ms = await eventually(`${name} is copied`, () => lastMs && lastMs - began, PATIENCE_MS);
+  stop.abort();
+  return ms;
+}
 
 export const fanout: Bench = {
   name: "fanout",

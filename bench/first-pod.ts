@@ -9,6 +9,7 @@ import {
   FLAGS,
   inParallel,
   LEADER_FLAGS,
+  METADATA,
   numbered,
   realCluster,
   type RealCluster,
@@ -54,7 +55,6 @@ const SOURCE = "pull";
 const APART_MS = 30;
 const AT_ONCE = 16;
 const BURST = 50;
-const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 const ROUNDS = 5;
 const PATIENCE_MS = 120_000;
 /** Of the copy after its account, p99, where namespaces come one after the other. */
