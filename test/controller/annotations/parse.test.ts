@@ -56,7 +56,7 @@ for (const [what, words] of [
 
 const MANY_WORDS = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`word-${at}`, "x"]));
 
-test("20 unknown words of a source are reported at most, and 3 of a pulling Secret", () => {
+test("at most 20 unknown words of a source are reported, 3 of a pulling Secret", () => {
   const made = cluster();
   made.secret("shared/cred", { to: "*", ...MANY_WORDS });
   made.secret("team-a/app", { from: "shared/cred", ...MANY_WORDS });

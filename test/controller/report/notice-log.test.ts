@@ -76,7 +76,7 @@ test("6,000 faulty Secrets of one tenant hold back no Event of the platform's", 
   );
 });
 
-test("a flag and a source without a namespace are warned of once until it is over", async () => {
+test("a flag or a source without a namespace causes one warning until it is over", async () => {
   const rig = new Rig("team-a");
   rig.source("shared/typo", {}, "taem-*");
   const started = await rig.run(3_600_000, { given: { "source-namespaces": "platfrom,shared" } });

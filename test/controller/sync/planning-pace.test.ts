@@ -18,7 +18,7 @@ function play(everyMs: number, costMs: number, forMs: number, urgent = true): re
   return starts;
 }
 
-test("a new namespace each 30 ms has its sync at once while plans take 3 ms", () => {
+test("a new namespace each 30 ms syncs at once while plans take 3 ms", () => {
   const starts = play(30, 3, 30_000);
   assert.deepEqual(
     starts,

@@ -21,7 +21,7 @@ test("an object without a name is skipped, of every kind", () => {
   );
 });
 
-test("a kind of the tool is read in each of its versions, of its group alone", () => {
+test("each version of a tool's kind is read, in its group alone", () => {
   const resource = { group: "a.example", versions: ["v1", "v1beta1"] } as const;
   const [cluster, own] = [
     { ...resource, kind: "ClusterRule", namespaced: false },
