@@ -18,6 +18,7 @@ import { inventoryCommand } from "./inventory/inventory-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 import { rightsCommand } from "./rights/rights-command.ts";
 import { rotationCommand } from "./rotation/rotation-command.ts";
+import { SANDBOX_DEFAULTS } from "./sandbox/sandbox-defaults.ts";
 import { statusCommand } from "./status/status-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
@@ -153,7 +154,7 @@ function parserOf(program: Program): Argv {
       "sandbox",
       "Run an in-memory Kubernetes API on loopback with an example and the controller on it",
       (options) =>
-        runOptions(options, MEANINGLESS)
+        runOptions(options, MEANINGLESS, SANDBOX_DEFAULTS)
           .option("once", {
             type: "boolean",
             default: false,

@@ -97,6 +97,24 @@ test("the demo's flags are what its controller goes by", async () => {
   assert.doesNotMatch(none.stdout, /^copied/m, "under opt-in nothing goes unasked");
 });
 
+test("the help names the defaults of the demo where they are not those of run", async () => {
+  const { code, stdout } = await commandLine(["sandbox", "--help"]);
+  assert.equal(code, 0);
+  const help = stdout.replaceAll(/\s+/g, " ");
+  for (const [flag, value] of [
+    ["delete-hold", "10s"],
+    ["http-address", "127.0.0.1:0"],
+    ["status-address", "127.0.0.1:0"],
+    ["log-level", "warn"],
+    ["log-format", "pretty"],
+    ["delete-grace", "10s"],
+    ["resync", "10m"],
+  ] as const) {
+    const [, printed] = new RegExp(` --${flag} [^[]*\\[default: ([^\\]]*)\\]`).exec(help) ?? [];
+    assert.equal(printed, value, `--${flag}`);
+  }
+});
+
 for (const [flags, home] of [
   [[], "secretcast"],
   [["--source-namespaces=*"], "secretcast"],

@@ -21,6 +21,7 @@ import type { Program } from "../../run/program-context.ts";
 import { openReceipts } from "../../run/receipts.ts";
 import { LAST_RECEIPTS_MS, runController } from "../../run/run.ts";
 import { refText } from "../../text/names.ts";
+import { QUICK, SANDBOX_DEFAULTS } from "./sandbox-defaults.ts";
 import { whatToTry } from "./what-to-try.ts";
 import type { Action } from "../../controller/model/actions.ts";
 
@@ -63,16 +64,9 @@ export async function sandbox(args: SandboxArgs, program: Program): Promise<numb
   }
 }
 
-/** Somebody who tries it sees that copies are removed. */
-const QUICK: FlagValues = { "delete-hold": "10s" };
-
 function configOf(kubeconfig: string, flags: FlagValues): Config {
   const args: FlagValues = {
-    "http-address": "127.0.0.1:0",
-    "status-address": "127.0.0.1:0",
-    "log-level": "warn",
-    "log-format": "pretty",
-    ...QUICK,
+    ...SANDBOX_DEFAULTS,
     ...flags,
     kubeconfig,
     "leader-elect": true,

@@ -11,14 +11,19 @@ export const IN_CLUSTER_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
   (name) => name !== "kubeconfig" && name !== "context",
 );
 
-/** Declares the flags as `run` does. Flags in `hides` are accepted but not shown. */
-export function runOptions(argv: Argv, hides: FlagValues = {}): Argv {
-  for (const flag of FLAGS)
+/**
+ * Declares the flags as `run` does. Flags in `hides` are accepted but not shown. The help prints the values of
+ * `defaults` in place of those of `run`.
+ */
+export function runOptions(argv: Argv, hides: FlagValues = {}, defaults: FlagValues = {}): Argv {
+  for (const flag of FLAGS) {
+    const value = defaults[flag.name] ?? flag.default;
     argv.option(flag.name, {
       ...optionOf(flag),
-      describe: `${flag.description}${flag.default && ` [default: ${flag.default}]`}`,
+      describe: `${flag.description}${value && ` [default: ${value}]`}`,
       hidden: Object.hasOwn(hides, flag.name),
     });
+  }
   return argv;
 }
 
