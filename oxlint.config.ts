@@ -204,7 +204,8 @@ export const WALLS: Readonly<Record<string, Wall>> = {
 
   "cli/explanation": {
     from: [
-      ...RULES("annotations", "model", "desired", "observed/value-time", "plan/verdict-table"),
+      ...RULES("annotations", "model", "desired", "observed/value-time", "plan"),
+      "inspect/cluster/decisions",
       "inspect/cluster/reader-rights",
       "text",
     ],

@@ -38,7 +38,6 @@ export type PlaceAnswer = {
    */
   readonly answers: readonly RuleAnswer[];
   readonly decided: RuleAnswer;
-  readonly cause: string | undefined;
   /**
    * From the plan: when the row is next due (ms of the plan's clock), and a removal that waits.
    */

@@ -2,9 +2,11 @@
 // (desired/targets.ts, matchOf). A property test compares the two.
 import { reasonText } from "../../controller/model/reasons.ts";
 import type {
+  CachedObject,
   ClusterState,
   Namespace,
   PlannerSettings,
+  PullingObject,
   SourceObject,
 } from "../../controller/model/cluster.ts";
 import {
@@ -15,7 +17,7 @@ import {
 } from "../../controller/desired/namespace-rules.ts";
 import { acceptance, covers, type TargetNamespace } from "../../controller/desired/targets.ts";
 import { type NamespaceMatch, problemText } from "../../controller/annotations/rules.ts";
-import { refText } from "../../text/names.ts";
+import { type Ref, refText } from "../../text/names.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { Selector } from "../../text/label-selector.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
@@ -29,63 +31,78 @@ import {
   withEntry,
 } from "./what-to-type.ts";
 
-/** Answers for a namespace that does not take part: it is not read, does not exist, or is being deleted. */
-export function absentNamespaceAnswers(
+const NAMESPACE_EXISTS = "the namespace exists";
+
+/** Why a namespace does not take part: it is not read, does not exist, or is being deleted. */
+export function absentNamespaceAnswer(
   settings: PlannerSettings,
-  clusterState: ClusterState,
+  { namespaces }: ClusterState,
   name: string,
   rights: ReaderRights,
-): readonly RuleAnswer[] {
-  const rule = "the namespace exists";
+): RuleAnswer {
+  const rule = NAMESPACE_EXISTS;
   // Whether a namespace exists is unknown when it is not read.
-  if (!isRead(settings, name)) return [failing(rule, "the namespace is not read (--namespaces)")];
+  if (!isRead(settings, name)) return failing(rule, "the namespace is not read (--namespaces)");
   const unread = rights.namespace(name);
-  if (unread !== undefined) return [unreadAnswer(rule, unread)];
-  return [there(clusterState.namespaces.get(name), name)];
-}
-
-function there(namespace: Namespace | undefined, name: string): RuleAnswer {
-  const rule = "the namespace exists";
-  if (!namespace)
-    return failing(rule, "there is no such namespace", `kubectl create namespace ${name}`);
-  if (namespace.terminating)
+  if (unread !== undefined) return unreadAnswer(rule, unread);
+  if (namespaces.has(name))
     return failing(rule, "the namespace is being deleted, and takes part in nothing");
-  return holding(rule, "it is");
+  return failing(rule, "there is no such namespace", `kubectl create namespace ${name}`);
 }
 
-export function namespaceAnswers(
-  source: SourceObject,
+/** Whether a place in a namespace gets a copy of the object. */
+export function copyAnswers(
+  object: CachedObject | undefined,
+  place: Ref,
   target: TargetNamespace,
   settings: PlannerSettings,
 ): readonly RuleAnswer[] {
-  const { name, namespace } = target;
-  const { to } = source.rule;
+  if (object?.role !== "source") return [excludedAnswer(settings, target.name)];
+  const { to, allow, copyName } = object.rule;
   return [
-    there(namespace, name),
-    ruleAnswer("it is not the source's own", source.namespace !== name, {
+    ruleAnswer("its copies have this name", copyName === place.name, {
+      yes: `they are called ${copyName}`,
+      no: `its copies are now called ${copyName} and no longer ${place.name}`,
+      change: annotateSource(object, "name", place.name),
+    }),
+    holding(NAMESPACE_EXISTS, "it is"),
+    ruleAnswer("it is not the source's own", object.namespace !== target.name, {
       yes: "ok, another namespace",
       no: "it is the source's own namespace",
     }),
-    excludedAnswer(settings, name),
-    ...(to ? matchAnswers(source, to, namespace, "to", "to-selector") : []),
-    ...(!to && source.rule.allow ? allowAnswers(source, target) : []),
-    acceptAnswer(source, target, settings),
+    excludedAnswer(settings, target.name),
+    ...(to ? matchAnswers(object, to, target.namespace, "to", "to-selector") : []),
+    ...(allow && !to ? allowAnswers(object, allow, target) : []),
+    acceptAnswer(object, target, settings),
   ];
 }
 
-/** Which namespaces may pull of `source`. */
-export function allowAnswers(
-  source: SourceObject,
-  { namespace, name }: TargetNamespace,
+/** Whether a pulling object gets what `source` has. */
+export function pullAnswers(
+  { kind, from }: PullingObject,
+  source: CachedObject | undefined,
+  target: TargetNamespace,
+  settings: PlannerSettings,
 ): readonly RuleAnswer[] {
-  const { allow } = source.rule;
-  if (allow) return matchAnswers(source, allow, namespace, "allow", "allow-selector");
-  const change = annotateSource(source, "allow", name);
+  const excluded = excludedAnswer(settings, target.name);
+  if (!from || (source?.role !== "source" && source?.role !== "unmanaged")) return [excluded];
+  if (source.role === "source" && source.rule.allow)
+    return [excluded, ...allowAnswers(source, source.rule.allow, target)];
+  const entry = source.role === "source" ? source.entry : undefined;
   const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
-  return [failing(rule, "the source carries neither", change)];
+  const change = annotateSource({ ...from, kind, entry }, "allow", target.name);
+  return [excluded, failing(rule, "the source carries neither", change)];
 }
 
-export function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
+function allowAnswers(
+  source: SourceObject,
+  allow: NamespaceMatch,
+  { namespace }: TargetNamespace,
+): readonly RuleAnswer[] {
+  return matchAnswers(source, allow, namespace, "allow", "allow-selector");
+}
+
+function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
   const excluded = excludedBy(settings, name);
   const rule = "it is not excluded";
   if (excluded === undefined) return holding(rule, "ok, not excluded");

@@ -5,7 +5,9 @@ import type {
   PlannerSettings,
   PullingObject,
   SourceObject,
+  UnmanagedObject,
 } from "../../controller/model/cluster.ts";
+import { because, reasonText } from "../../controller/model/reasons.ts";
 import { isNameRead, nameToAdd } from "../../controller/annotations/name-scope.ts";
 import { isRead, sourceRank } from "../../controller/desired/namespace-rules.ts";
 import {
@@ -41,10 +43,11 @@ const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
 export const EXISTS = "it exists";
 export const UNDERSTOOD = "its annotations are valid";
+const CORRECT_THE_LIST = "correct it in the source list";
 const SOURCE_UNDERSTOOD = "the annotations of its source are valid";
 
 /** `object` is undefined when it does not exist. */
-export function objectAnswers(
+export function sourceAnswers(
   subject: Ref,
   object: CachedObject | undefined,
   clusterState: ClusterState,
@@ -58,29 +61,34 @@ export function objectAnswers(
       const source = refText(object.template.source);
       return [exists, failing("it is no copy", `it is a copy of ${source}, and never a source`)];
     }
-    case "pull":
-      return [exists, pulls(object)];
+    case "pull": {
+      const from = object.from ? `it pulls from ${refText(object.from)}` : "it wants to pull";
+      return [exists, failing("it does not pull", `${from}, and never is a source`)];
+    }
     case "unmanaged": {
-      const entry = refusedEntry(subject, clusterState);
-      if (entry) return [entry, exists];
-      return [
-        scope(subject, settings, rights),
-        exists,
-        asksNothing(object, clusterState, settings),
-      ];
+      const { kind, list } = clusterState;
+      const [refused] = list?.state === "read" ? (list.of(subject)?.problems ?? []) : [];
+      if (refused) return [failing(NAMED, problemText(refused), CORRECT_THE_LIST), exists];
+      return [scope(subject, settings, rights), exists, asksNothing(object, kind, settings)];
     }
     case "source":
       return [
         object.entry ? named(object.entry) : scope(subject, settings, rights),
         exists,
-        ...sourceAnswers(object, clusterState),
-        ...pushes(object),
+        ...problems(object.kind, object, object.problems),
+        notDeleted(object, clusterState),
+        ...asks(object, settings),
+        ruleAnswer(NOT_PAUSED, !object.rule.paused, {
+          yes: "ok, not paused",
+          no: `${annotationKey("paused")} is true: its copies stay as they are`,
+          change: annotateSource(object, "paused", undefined),
+        }),
       ];
   }
 }
 
-/** Answers for a pulling object and the source that it pulls from. */
-export function pullAnswers(
+/** Answers for a pulling object and the source that it pulls from. It does not ask for a push. */
+export function pullingAnswers(
   pull: PullingObject,
   source: CachedObject | undefined,
   clusterState: ClusterState,
@@ -88,26 +96,13 @@ export function pullAnswers(
   rights: ReaderRights,
 ): readonly RuleAnswer[] {
   const own = problems(pull.kind, pull, pull.problems);
-  const { from } = pull;
-  if (!from) return own;
-  const text = refText(from);
-  const entry = source?.role === "source" ? source.entry : undefined;
-  if (source?.role === "source") {
-    const first = entry ? named(entry) : scope(from, settings, rights);
-    const about = sourceAnswers(source, clusterState).map((answer) =>
+  if (!pull.from) return own;
+  const about = sourceAnswers(pull.from, source, clusterState, settings, rights)
+    .filter(({ rule }) => rule !== ASKS)
+    .map((answer) =>
       answer.rule === UNDERSTOOD ? { ...answer, rule: SOURCE_UNDERSTOOD } : answer,
     );
-    return [...own, first, ...about, goes(source)];
-  }
-  const shown = source ? [...own, scope(from, settings, rights)] : own;
-  const isSource = "what it pulls from is a source";
-  const unread = rights.namespace(from.namespace);
-  const unnamed = unnamedText(from.name, settings);
-  if (unnamed !== undefined) return [...shown, failing(isSource, unnamed)];
-  if (!source && unread !== undefined) return [...shown, unreadAnswer(isSource, unread)];
-  if (!source) return [...shown, failing(isSource, `there is no ${pull.kind} ${text}`)];
-  const change = annotateObject(pull.kind, from, "allow", pull.namespace);
-  return [...shown, failing(isSource, `${pull.kind} ${text} is none`, change)];
+  return [...own, ...about];
 }
 
 function absent(
@@ -137,19 +132,12 @@ export function leftOutText(
   { namespace, name }: Ref,
   settings: PlannerSettings,
 ): string | undefined {
-  const unread = `namespace ${namespace} is not read (--namespaces)`;
-  return unnamedText(name, settings) ?? (isRead(settings, namespace) ? undefined : unread);
-}
-
-/** Undefined where objects of this name take part. */
-function unnamedText(name: string, { onlyNames }: PlannerSettings): string | undefined {
-  if (!onlyNames || isNameRead(onlyNames, name)) return undefined;
-  return `objects named ${name} are not read (--only-names): ${nameToAdd(onlyNames, name)}`;
-}
-
-function pulls(object: PullingObject): RuleAnswer {
-  const from = object.from ? `it pulls from ${refText(object.from)}` : "it wants to pull";
-  return failing("it does not pull", `${from}, and never is a source`);
+  const { onlyNames } = settings;
+  if (onlyNames && !isNameRead(onlyNames, name))
+    return reasonText(because("NameNotRead", { name, advice: nameToAdd(onlyNames, name) }));
+  return isRead(settings, namespace)
+    ? undefined
+    : `namespace ${namespace} is not read (--namespaces)`;
 }
 
 function named({ key }: ListEntry): RuleAnswer {
@@ -174,53 +162,33 @@ function isSourceNamespace(namespace: string, settings: PlannerSettings): boolea
   return sourceRank(settings, namespace) >= 0;
 }
 
-/** The entry of the source list that names the object and is refused. */
-function refusedEntry(subject: Ref, { kind, list }: ClusterState): RuleAnswer | undefined {
-  if (list?.state !== "read") return undefined;
-  for (const { object, problems } of list.entries()) {
-    const [problem] = problems;
-    if (!object || !problem || object.kind !== kind) continue;
-    if (refText(object) === refText(subject))
-      return failing(NAMED, problemText(problem), "correct it in the source list");
-  }
-  return undefined;
-}
-
 function asksNothing(
-  object: CachedObject & { readonly role: "unmanaged" },
-  { kind }: ClusterState,
+  object: SourceObject | UnmanagedObject,
+  kind: ObjectKind,
   settings: PlannerSettings,
 ): RuleAnswer {
-  if (object.ignored) return failing(ASKS, ignoredText(kind, object.ignored));
-  const isPublishing = isSourceNamespace(object.namespace, settings);
-  const change = isPublishing ? annotateObject(kind, object, "to", "NAMESPACES") : undefined;
-  return failing(ASKS, NEITHER, change);
+  const entry = object.role === "source" ? object.entry : undefined;
+  const { namespace, name, ignored } = object;
+  const mayPublish = entry !== undefined || isSourceNamespace(namespace, settings);
+  const change = annotateSource({ kind, namespace, name, entry }, "to", "NAMESPACES");
+  const text = ignored ? ignoredText(kind, ignored) : NEITHER;
+  return failing(ASKS, text, mayPublish ? change : undefined);
 }
 
-function sourceAnswers(source: SourceObject, clusterState: ClusterState): readonly RuleAnswer[] {
-  const ending = clusterState.namespaces.get(source.namespace)?.terminating === true;
-  return [
-    ...problems(source.kind, source, source.problems),
-    ruleAnswer("it is not being deleted", !source.deleting && !ending, {
-      yes: "ok, not being deleted",
-      no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
-    }),
-  ];
-}
-
-function pushes(source: SourceObject): readonly RuleAnswer[] {
-  const { to } = source.rule;
-  // A problem with the annotations that ask for copies is already reported.
-  const faulty = source.problems.some(({ annotation }) => ASKING.has(annotation));
-  if (to === undefined && faulty) return [goes(source)];
-  if (to === undefined && source.rule.allow)
-    return [pulledOnly(source, source.rule.allow), goes(source)];
-  const asks = ruleAnswer(ASKS, to !== undefined, {
-    yes: matchText(to, "to", "to-selector"),
-    no: source.ignored ? ignoredText(source.kind, source.ignored) : NEITHER,
-    change: annotateSource(source, "to", "NAMESPACES"),
+function notDeleted(source: SourceObject, { namespaces }: ClusterState): RuleAnswer {
+  const ending = namespaces.get(source.namespace)?.terminating === true;
+  return ruleAnswer("it is not being deleted", !source.deleting && !ending, {
+    yes: "ok, not being deleted",
+    no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
   });
-  return [asks, goes(source)];
+}
+
+function asks(source: SourceObject, settings: PlannerSettings): readonly RuleAnswer[] {
+  const { to, allow } = source.rule;
+  if (to) return [holding(ASKS, matchText(to, "to", "to-selector"))];
+  // A problem with the annotations that ask for copies is already reported.
+  if (source.problems.some(({ annotation }) => ASKING.has(annotation))) return [];
+  return [allow ? pulledOnly(source, allow) : asksNothing(source, source.kind, settings)];
 }
 
 /** The source is copied only to namespaces that ask for it. */
@@ -235,14 +203,6 @@ function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
   );
 }
 
-function goes(source: SourceObject): RuleAnswer {
-  return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
-    yes: "ok, not paused",
-    no: `${annotationKey("paused")} is true: its copies stay as they are`,
-    change: annotateSource(source, "paused", undefined),
-  });
-}
-
 function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): readonly RuleAnswer[] {
   if (found.length === 0) return [holding(UNDERSTOOD, "it is")];
   return found.map((problem) =>
@@ -253,7 +213,7 @@ function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): rea
 /** The command for when an annotation, or the object itself, is the problem. */
 function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Problem): string {
   // An entry of the source list is named as it is.
-  if (annotation.startsWith("entry ")) return "correct it in the source list";
+  if (annotation.startsWith("entry ")) return CORRECT_THE_LIST;
   if (annotation === "data") return `correct its data: ${kubectlOn("edit", kind, object)}`;
   if (!annotation.startsWith(PREFIX))
     return `take another ${kind}: a ${annotation} cannot be changed`;
@@ -262,11 +222,10 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
 }
 
 function matchText(
-  match: NamespaceMatch | undefined,
+  { globs, selector, any }: NamespaceMatch,
   globAnnotation: AnnotationName,
   selectorAnnotation: AnnotationName,
 ): string {
-  const { globs, selector, any = false } = match ?? {};
   return [
     globs && `${annotationKey(globAnnotation)}: ${globs.text}`,
     selector && `${annotationKey(selectorAnnotation)}: ${selector.text}`,

@@ -1,59 +1,56 @@
-// Explains one place of a source, or one pulling object. It asks every rule in the planner's order and marks
-// the one that decided. The verdict is the plan's own where the plan has a row. A plan has no rows for current
-// and skipped places, and a limited number for pending ones. The verdict table then gives the verdict.
-import { because, reasonText } from "../../controller/model/reasons.ts";
+// Explains one place of a source, or one pulling object: every rule in the planner's order, with a mark at the one that
+// decided. The verdict is the plan's where the plan has a row, and otherwise the planner's decision for the place.
+import { because, reasonText, type Reason } from "../../controller/model/reasons.ts";
 import type {
   CachedObject,
   ClusterState,
   PlannerSettings,
   PullingObject,
-  SourceObject,
 } from "../../controller/model/cluster.ts";
-import { isMadeByOther } from "../../controller/desired/namespace-rules.ts";
-import { targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
+import type { TargetNamespace } from "../../controller/desired/targets.ts";
 import type { Row, Verdict } from "../../controller/model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import {
-  targetStateOf,
-  unwantedVerdict,
-  wantedVerdict,
-} from "../../controller/plan/verdict-table.ts";
+import type { Decision, Stays } from "../../controller/plan/decide.ts";
+import type { PullDecision } from "../../controller/plan/decide-pull.ts";
+import { unwantedVerdict } from "../../controller/plan/verdict-table.ts";
+import { Decisions } from "../../inspect/cluster/decisions.ts";
 import { unknownReason, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
-import { ruleAnswer, type ExplainedVerdict, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
-import {
-  absentNamespaceAnswers,
-  allowAnswers,
-  excludedAnswer,
-  namespaceAnswers,
-} from "./explain-namespace.ts";
-import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
-import { verdictAnswer, type Found } from "./explain-verdict.ts";
-import type { PlanRows } from "./plan-rows.ts";
-import { annotateSource } from "./what-to-type.ts";
+import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "./answer.ts";
+import { absentNamespaceAnswer, copyAnswers, pullAnswers } from "./explain-namespace.ts";
+import { NOT_PAUSED, pullingAnswers, sourceAnswers } from "./explain-object.ts";
+import { verdictAnswer } from "./explain-verdict.ts";
 
-type Asked = Pick<Found, "place" | "source" | "present" | "row" | "pulling"> & {
-  /** About the source. */
-  readonly about: readonly RuleAnswer[];
-  /** About the place. */
-  readonly there: readonly RuleAnswer[];
-  /** The verdict if the plan has no row. */
-  readonly otherwise: Verdict;
-  /** Follows the reason. */
-  readonly note?: string | undefined;
+/** A place and one of the sources that want it or have it. `pull`: the object there pulls from it. */
+export type Pair = { readonly place: Ref; readonly source: Ref; readonly pull?: PullingObject };
+
+export function pairKey(place: Ref, source: Ref, pulling: boolean): string {
+  return `${refText(place)} ${refText(source)} ${pulling}`;
+}
+
+/** What the planner decides. A skipped place has no text: the first failing rule says why. */
+type Decided = { readonly verdict: Verdict; readonly text?: string };
+
+const SKIP: Decided = { verdict: "skip" };
+const OTHERS: Decided = {
+  verdict: "frozen",
+  text: "its source belongs to another installation (--other-source-namespaces)",
 };
+/** Verdicts that the first failing rule determines. */
+const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
 
 export class PlaceExplainer {
   readonly #subject: string;
   readonly #clusterState: ClusterState;
   readonly #settings: PlannerSettings;
   readonly #rights: ReaderRights;
-  readonly #rows: PlanRows;
-  readonly #targets: ReadonlyMap<string, TargetNamespace>;
+  readonly #decisions: Decisions;
+  readonly #rows: ReadonlyMap<string, Row>;
 
+  /** `rows`: those of this kind. */
   constructor(
     clusterState: ClusterState,
     settings: PlannerSettings,
-    rows: PlanRows,
+    rows: readonly Row[],
     subject: Ref,
     rights: ReaderRights,
   ) {
@@ -61,101 +58,41 @@ export class PlaceExplainer {
     this.#clusterState = clusterState;
     this.#settings = settings;
     this.#rights = rights;
-    this.#rows = rows;
-    this.#targets = new Map(
-      targetsOf(clusterState, settings).map((target) => [target.name, target]),
-    );
+    this.#decisions = new Decisions(clusterState, settings);
+    this.#rows = new Map(rows.map((row) => [pairKey(row.place, row.source, row.pulling), row]));
   }
 
-  copy(source: Ref, place: Ref): PlaceAnswer {
+  explain(pair: Pair): PlaceAnswer {
+    const { pull } = pair;
+    const place = { namespace: pair.place.namespace, name: pair.place.name };
+    const source = { namespace: pair.source.namespace, name: pair.source.name };
+    const pulling = pull !== undefined;
+    const target = this.#decisions.target(place.namespace);
+    const row = this.#rows.get(pairKey(place, source, pulling));
+    const planned = row ? decided(row.verdict, row.reason) : this.#decided(pair, target);
     const object = this.#objectAt(source);
-    const about = objectAnswers(source, object, this.#clusterState, this.#settings, this.#rights);
-    const target = this.#targets.get(place.namespace);
-    const there = !target
-      ? this.#absentNamespace(place)
-      : object?.role === "source"
-        ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
-        : [excludedAnswer(this.#settings, place.namespace)];
+    const about = this.#about(pair, object);
+    const there = this.#there(pair, object, target);
+    // A paused source still wants its copies.
+    const first = [...about, ...there].find(({ holds, rule }) => !holds && rule !== NOT_PAUSED);
+    const unread = this.#unread(pair, row);
+    const verdict = unread === undefined ? planned.verdict : "unknown";
+    const reason = unread ?? planned.text ?? first?.answer ?? "it is not wanted there";
+    const entry = object?.role === "source" ? object.entry : undefined;
     const present = target?.secrets.get(place.name);
-    const row = this.#rows.get({ place, source, pulling: false });
-    const refused = refusalsIn(about, there).length > 0;
-    const wanted = !refused && object?.role === "source" ? object : undefined;
-    // Another source takes the copy over in one update, so this source has nothing to report.
-    const taken = !row && !wanted && this.#rows.holder(place) !== undefined;
-    const isOthers =
-      row === undefined &&
-      present?.role === "copy" &&
-      refText(present.template.source) === refText(source) &&
-      isMadeByOther(this.#settings, present.template);
-    const planned = target && !taken ? withoutRow(wanted, source, present) : "skip";
-    const otherwise = isOthers ? "frozen" : planned;
-    const note = isOthers ? OTHER_INSTALLATION : undefined;
-    const pulling = false;
-    return this.#answer({ place, source, present, row, about, there, pulling, otherwise, note });
-  }
-
-  pull(pull: PullingObject): PlaceAnswer {
-    const place = { namespace: pull.namespace, name: pull.name };
-    const target = this.#targets.get(pull.namespace);
-    const source = pull.from ?? place;
-    const object = pull.from && this.#objectAt(source);
-    const about = pullAnswers(pull, object, this.#clusterState, this.#settings, this.#rights);
-    const there = target
-      ? [
-          excludedAnswer(this.#settings, pull.namespace),
-          ...(object?.role === "source" ? allowAnswers(object, target) : []),
-        ]
-      : this.#absentNamespace(place);
-    const row = this.#rows.get({ place, source, pulling: true });
-    const otherwise = target ? "current" : "skip";
-    const [present, pulling] = [pull, true];
-    return this.#answer({ place, source, present, row, about, there, pulling, otherwise });
-  }
-
-  #objectAt({ namespace, name }: Ref): CachedObject | undefined {
-    return this.#clusterState.objectsIn(namespace).get(name);
-  }
-
-  #absentNamespace({ namespace }: Ref): readonly RuleAnswer[] {
-    return absentNamespaceAnswers(this.#settings, this.#clusterState, namespace, this.#rights);
-  }
-
-  /** Why the verdict depends on objects that the user may not read. */
-  #unread(source: Ref, place: Ref, row: Row | undefined): string | undefined {
-    if (row) {
-      const { verdict, source: named, reason } = row;
-      return unknownReason({ verdict, source: named, code: reason.code }, this.#rights);
-    }
-    const { settings, namespace } = this.#rights;
-    return namespace(source.namespace) ?? namespace(place.namespace) ?? settings;
-  }
-
-  #answer(asked: Asked): PlaceAnswer {
-    const { about, there, row, pulling } = asked;
-    const place = { namespace: asked.place.namespace, name: asked.place.name };
-    const source = { namespace: asked.source.namespace, name: asked.source.name };
-    const unread = this.#unread(source, place, row);
-    const verdict = unread === undefined ? (row?.verdict ?? asked.otherwise) : "unknown";
-    const [first] = refusalsIn(about, there);
-    const text = unread ?? (row && reasonText(row.reason)) ?? reasonOf(verdict, first);
-    const { note } = asked;
-    const reason = note === undefined ? text : `${text}; ${note}`;
-    const owner = this.#objectAt(source);
-    const last = verdictAnswer({
-      ...asked,
-      verdict,
-      kind: this.#clusterState.kind,
-      entry: owner?.role === "source" ? owner.entry : undefined,
-      reason,
-    });
+    const kind = this.#clusterState.kind;
+    const last = verdictAnswer(
+      { verdict, reason, pulling },
+      { kind, place, source: { ...source, kind, entry }, present, row },
+    );
     const whole =
       last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
-    const decided =
+    const byRule =
       verdict === "paused"
-        ? (about.find(({ rule }) => rule === NOT_PAUSED) ?? whole)
+        ? about.find(({ rule }) => rule === NOT_PAUSED)
         : BY_RULE.includes(verdict)
-          ? (first ?? whole)
-          : whole;
+          ? first
+          : undefined;
     return {
       place,
       source,
@@ -168,52 +105,99 @@ export class PlaceExplainer {
         ...there,
         ...(verdict === "skip" ? [] : [whole]),
       ],
-      decided,
-      cause: row?.failure?.cause,
+      decided: byRule ?? whole,
       due: { dueAt: row?.dueAt, removal: row?.removal },
     };
   }
-}
 
-/** The rules that keep a copy away. A paused source still wants its copies. */
-function refusalsIn(...answers: readonly (readonly RuleAnswer[])[]): readonly RuleAnswer[] {
-  return answers.flat().filter(({ holds, rule }) => !holds && rule !== NOT_PAUSED);
-}
-
-const OTHER_INSTALLATION = "its source belongs to another installation (--other-source-namespaces)";
-
-/** Verdicts that the first failing rule determines. */
-const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
-
-function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
-  const { copyName } = source.rule;
-  return ruleAnswer("its copies have this name", copyName === place.name, {
-    yes: `they are called ${copyName}`,
-    no: `its copies are now called ${copyName} and no longer ${place.name}`,
-    change: annotateSource(source, "name", place.name),
-  });
-}
-
-function withoutRow(
-  wanted: SourceObject | undefined,
-  source: Ref,
-  present: CachedObject | undefined,
-): Verdict {
-  const desiredCopy = wanted?.desiredCopy;
-  if (present?.role === "copy") {
-    if (wanted && desiredCopy)
-      return wantedVerdict(targetStateOf(present, { source: wanted, desiredCopy }));
-    return refText(present.template.source) === refText(source)
-      ? unwantedVerdict("equal", present.template.onDelete)
-      : "skip";
+  #objectAt({ namespace, name }: Ref): CachedObject | undefined {
+    return this.#clusterState.objectsIn(namespace).get(name);
   }
-  if (!wanted) return "skip";
-  return present === undefined ? wantedVerdict("absent") : wantedVerdict("unmanaged", true);
+
+  #about({ source, pull }: Pair, object: CachedObject | undefined): readonly RuleAnswer[] {
+    const asked = [this.#clusterState, this.#settings, this.#rights] as const;
+    return pull ? pullingAnswers(pull, object, ...asked) : sourceAnswers(source, object, ...asked);
+  }
+
+  #there(
+    { place, pull }: Pair,
+    object: CachedObject | undefined,
+    target: TargetNamespace | undefined,
+  ): readonly RuleAnswer[] {
+    const settings = this.#settings;
+    if (!target)
+      return [absentNamespaceAnswer(settings, this.#clusterState, place.namespace, this.#rights)];
+    return pull
+      ? pullAnswers(pull, object, target, settings)
+      : copyAnswers(object, place, target, settings);
+  }
+
+  #decided({ place, source, pull }: Pair, target: TargetNamespace | undefined): Decided {
+    if (!target) return SKIP;
+    if (pull) return decidedForPull(this.#decisions.of(target, pull));
+    const present = target.secrets.get(place.name);
+    return decidedFor(refText(source), this.#decisions.at(target, place.name), present);
+  }
+
+  /** Why the verdict depends on objects that the user may not read. */
+  #unread({ place, source }: Pair, row: Row | undefined): string | undefined {
+    if (row) return unknownReason({ ...row, code: row.reason.code }, this.#rights);
+    const { settings, namespace } = this.#rights;
+    return namespace(source.namespace) ?? namespace(place.namespace) ?? settings;
+  }
 }
 
-function reasonOf(verdict: ExplainedVerdict, first: RuleAnswer | undefined): string {
-  if (verdict === "current") return reasonText(because("Current"));
-  if (verdict === "skip" || verdict === "delete" || verdict === "release")
-    return first?.answer ?? "it is not wanted there";
-  return reasonText(because("Queued"));
+function decided(verdict: Verdict, reason: Reason): Decided {
+  return { verdict, text: reasonText(reason) };
+}
+
+/** What a decision gives one source. While a take-over waits, the sources that wait for it have rows. */
+function decidedFor(
+  source: string,
+  decision: Decision,
+  present: CachedObject | undefined,
+): Decided {
+  switch (decision.kind) {
+    case "skip":
+      return SKIP;
+    case "stays": {
+      const { verdict, reason, isOthers = false } = decision;
+      if (refText(decision.source) !== source) return lostBy(source, decision);
+      return isOthers ? OTHERS : decided(verdict, reason);
+    }
+    case "given": {
+      const { verdict, reason, winner, meanwhile } = decision;
+      if (winner.text === source)
+        return decided(verdict, verdict === "current" ? because("Current") : reason);
+      return meanwhile ? decidedFor(source, meanwhile, present) : lostBy(source, decision);
+    }
+    case "unwanted": {
+      const { onDelete, removalReason, successor } = decision;
+      if (present?.role !== "copy" || refText(present.template.source) !== source)
+        return successor ? decidedFor(source, successor, present) : SKIP;
+      const state = present.deleting ? "deleting" : "equal";
+      return decided(unwantedVerdict(state, onDelete), removalReason.reason);
+    }
+  }
+}
+
+function lostBy(source: string, { losers, lost }: Pick<Stays, "losers" | "lost">): Decided {
+  return lost && losers.some(({ text }) => text === source)
+    ? decided("conflict", lost.reason)
+    : SKIP;
+}
+
+function decidedForPull(decision: PullDecision): Decided {
+  switch (decision.kind) {
+    case "stays":
+      return decided(decision.verdict, decision.reason);
+    case "others":
+      return OTHERS;
+    case "current":
+      return decided("current", because("Current"));
+    case "fill":
+      return decided("update", because("EntriesDiffer"));
+    case "unwanted":
+      return decided("release", decision.removalReason.reason);
+  }
 }

@@ -1,8 +1,8 @@
 // The last answer for a place: the planner's verdict from all rules together, with advice when the result
 // may be unwanted.
-import { says, type ReasonCode } from "../../controller/model/reasons.ts";
+import type { Reason, ReasonCode } from "../../controller/model/reasons.ts";
 import type { CachedObject } from "../../controller/model/cluster.ts";
-import { METRIC_STATE, type Row } from "../../controller/model/verdicts.ts";
+import type { Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import {
@@ -10,6 +10,7 @@ import {
   holding,
   unreadAnswer,
   type ExplainedVerdict,
+  type PlaceAnswer,
   type RuleAnswer,
 } from "./answer.ts";
 import {
@@ -21,27 +22,22 @@ import {
   touchObject,
 } from "./what-to-type.ts";
 
-/** The facts that determine the last answer. */
+/** What the advice follows from. */
 export type Found = {
   readonly kind: ObjectKind;
-  readonly verdict: ExplainedVerdict;
-  readonly reason: string;
   readonly place: Ref;
-  readonly source: Ref;
-  /** The entry of the source list that makes the object a source. Undefined when its annotations do. */
-  readonly entry: { readonly key: string } | undefined;
+  readonly source: Parameters<typeof annotateSource>[0];
   readonly present: CachedObject | undefined;
   readonly row: Row | undefined;
-  /** The place is a pulling object. */
-  readonly pulling: boolean;
 };
 
+const THERE = "what is there";
 const RULES: Readonly<Record<ExplainedVerdict, string>> = {
-  create: "what is there",
-  current: "what is there",
-  update: "what is there",
-  replace: "what is there",
-  adopt: "what is there",
+  create: THERE,
+  current: THERE,
+  update: THERE,
+  replace: THERE,
+  adopt: THERE,
   delete: "the copy stays",
   release: "the copy stays",
   wait: "nothing is waited for",
@@ -55,81 +51,77 @@ const RULES: Readonly<Record<ExplainedVerdict, string>> = {
 };
 /** In the place of a conflict's rule: a pulling object never has to wait for its own place. */
 const FILLABLE = "its entries can be filled in";
-/** Something that decides could not be read. */
-const UNREAD: readonly ReasonCode[] = [
-  "SourceUnreadable",
-  "NameUnreadable",
-  "ListForbidden",
-  "NotConfirmed",
-];
-const GOOD: readonly ExplainedVerdict[] = ["create", "current", "update", "replace", "adopt"];
 
-export function verdictAnswer(found: Found): RuleAnswer {
-  const { verdict, reason, pulling } = found;
+export function verdictAnswer(
+  { verdict, reason, pulling }: Pick<PlaceAnswer, "verdict" | "reason" | "pulling">,
+  found: Found,
+): RuleAnswer {
   const usual = found.row?.removal?.hold === undefined ? RULES[verdict] : RULES.delete;
   const rule = pulling && verdict === "conflict" ? FILLABLE : usual;
   if (verdict === "unknown") return unreadAnswer(rule, reason);
-  return GOOD.includes(verdict) ? holding(rule, reason) : failing(rule, reason, changeOf(found));
+  if (rule === THERE) return holding(rule, reason);
+  return failing(rule, reason, found.row && adviceOf(found, found.row));
 }
 
-function changeOf(found: Found): string | undefined {
-  const { kind, verdict, row, present, source } = found;
-  const why = row?.reason;
-  if (verdict === "conflict") return changeOfConflict(found);
-  if (verdict === "unknown") return undefined;
-  switch (METRIC_STATE[verdict]) {
-    case "held":
-      return row?.removal?.hold === undefined
-        ? "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit"
-        : undefined;
-    case "paused":
-      return annotateSource({ ...source, kind, entry: found.entry }, "paused", undefined);
-    case "frozen":
-      if (present?.role === "copy" && present.template.unknownMark !== undefined)
-        return `run the newer version, or let it be made anew: ${kubectlOn("delete", kind, present)}`;
-      if (why && says(why, "SourceNotRead"))
-        return `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${kubectlOn("delete", kind, found.place)}`;
-      if (why && UNREAD.some((code) => says(why, code)))
-        return "secretcast check: it names the right that is missing";
-      return undefined;
-    case "failed":
-      return row?.failure?.cause === undefined
-        ? changeOfFight(found)
-        : changeOfFailure(row.failure.cause, found);
-    case "current":
-    case "pending":
-    case "conflict":
-    case undefined:
-      return undefined;
+/** By the first of the row's reasons that has advice, or by the cause of the failed write. */
+function adviceOf(found: Found, { reason, failure }: Row): string | undefined {
+  for (let each: Reason | undefined = reason; each; each = each.next) {
+    const advice = ADVICE[each.code];
+    if (advice) return advice(found, each);
   }
+  return failure?.cause === undefined ? undefined : adviceOnFailure(failure.cause, found);
 }
 
-function changeOfConflict({ kind, entry, place, source, present, row }: Found): string | undefined {
-  if (row?.pulling === true) return undefined;
-  const other = `another name for its copies: ${annotateSource({ ...source, kind, entry }, "name", "NAME")}`;
-  if (row?.winner) return other;
-  if (present?.role === "source" || present?.role === "pull") return other;
-  if (present?.role !== "unmanaged") return undefined;
-  const text = refText(source);
-  const takes = present.adopt?.source;
-  if (row?.reason.code === "ObjectInTheWay" || takes === undefined || refText(takes) !== text)
-    return `its owner gives it up, entries of its own are lost: ${annotateObject(kind, place, "adopt", text)}`;
-  if (present.deleting) return undefined;
-  const unknown = present.adopt?.unknownKey;
-  if (unknown !== undefined)
-    return `its owner takes it off: ${annotateKey(kind, place, unknown, undefined)}`;
-  return `its owner gives it up: ${kubectlOn("delete", kind, place)}`;
-}
+type Advice = (found: Found, reason: Reason) => string | undefined;
 
-/** Another client repeatedly changes the object, according to its managedFields. */
-function changeOfFight({ kind, place, present }: Found): string {
+const offer: Advice = ({ kind, place, source }) =>
+  `its owner gives it up, entries of its own are lost: ${annotateObject(kind, place, "adopt", refText(source))}`;
+const giveUp: Advice = ({ kind, place }) =>
+  `its owner gives it up: ${kubectlOn("delete", kind, place)}`;
+const rename: Advice = ({ source }) =>
+  `another name for its copies: ${annotateSource(source, "name", "NAME")}`;
+const check: Advice = () => "secretcast check: it names the right that is missing";
+const stopOther: Advice = ({ kind, place, present }) => {
   const manager = present?.role === "copy" ? present.template.changedBy : undefined;
   const client = manager === undefined ? "" : ` (field manager ${JSON.stringify(manager)})`;
   return `find the other client${client}, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
-}
+};
+
+/** What to do about a reason. One that is not here is about a rule that has its own advice, or ends by itself. */
+const ADVICE: Readonly<Partial<Record<ReasonCode, Advice>>> = {
+  ObjectInTheWay: offer,
+  MovedCopyInTheWay: offer,
+  AdoptInvalid: offer,
+  AdoptOther: offer,
+  AdoptUnknownKey: ({ kind, place }, { params: { key } }) =>
+    key === undefined
+      ? undefined
+      : `its owner takes it off: ${annotateKey(kind, place, String(key), undefined)}`,
+  AdoptTypeDiffers: giveUp,
+  AdoptImmutable: giveUp,
+  SourceInTheWay: rename,
+  PullingObjectInTheWay: rename,
+  OtherSourceFirst: rename,
+  PlaceReserved: rename,
+  PlaceTaken: rename,
+  TakeoverPending: rename,
+  TakeoverFailed: rename,
+  UnknownMark: ({ kind, place }) =>
+    `run the newer version, or let it be made anew: ${kubectlOn("delete", kind, place)}`,
+  SourceNotRead: ({ kind, place, source }) =>
+    `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${kubectlOn("delete", kind, place)}`,
+  SourceUnreadable: check,
+  NameUnreadable: check,
+  ListForbidden: check,
+  NotConfirmed: check,
+  FanoutLimit: () =>
+    "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit",
+  ChangedByWebhook: stopOther,
+  ChangedRepeatedly: stopOther,
+};
 
 /** What to do about the cause, and how to end the back-off, if a change of the source ends it. */
-function changeOfFailure(cause: string, { kind, source }: Found): string {
+function adviceOnFailure(cause: string, { kind, source }: Found): string {
   const advice = WHAT_TO_DO[cause] ?? "";
   if (ENDS_BY_ITSELF.has(cause)) return advice;
   return `${advice} Then try again at once: ${touchObject(kind, source)}`.trim();

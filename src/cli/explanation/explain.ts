@@ -9,14 +9,13 @@ import type {
 import { isNameRead } from "../../controller/annotations/name-scope.ts";
 import { covers } from "../../controller/desired/targets.ts";
 import type { FormerRule } from "../../controller/model/former-rule.ts";
-import type { Plan } from "../../controller/model/verdicts.ts";
+import type { Plan, Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { ALL_RIGHTS, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { PlaceAnswer, RuleAnswer } from "./answer.ts";
-import { objectAnswers } from "./explain-object.ts";
-import { PlaceExplainer } from "./explain-place.ts";
-import { PlanRows } from "./plan-rows.ts";
+import { sourceAnswers } from "./explain-object.ts";
+import { pairKey, PlaceExplainer, type Pair } from "./explain-place.ts";
 import { waysOut, type WaysOut } from "./ways-out.ts";
 
 export type Explanation = {
@@ -39,36 +38,35 @@ type ExplainOptions = {
   readonly formerRules?: readonly FormerRule[];
 };
 
+const ROLES = { source: "source", copy: "copy", pull: "pulling", unmanaged: "other" } as const;
+
 export function explain(
   clusterState: ClusterState,
   settings: PlannerSettings,
   plan: Plan,
   subject: Ref,
-  { namespace, rights = ALL_RIGHTS, formerRules = [] }: ExplainOptions = {},
+  { namespace: only, rights = ALL_RIGHTS, formerRules = [] }: ExplainOptions = {},
 ): Explanation {
+  const { kind } = clusterState;
   const object = clusterState.objectsIn(subject.namespace).get(subject.name);
-  const rows = new PlanRows(plan, clusterState.kind);
+  const rows = plan.rows.filter((row) => row.kind === kind);
   const explainer = new PlaceExplainer(clusterState, settings, rows, subject, rights);
-  const walk = new Walk(clusterState, rows, explainer);
-  const places = [
-    ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
-    ...walk.pulledFrom(subject),
-    ...(object ? walk.own(object) : walk.missing(subject)),
-  ];
-  const shown = places
-    .filter(({ place }) => namespace === undefined || place.namespace === namespace)
-    .toSorted(byPlace);
+  const pairs = new Map<string, Pair>();
+  for (const pair of pairsOf(subject, object, clusterState, rows, only)) {
+    if (only !== undefined && pair.place.namespace !== only) continue;
+    pairs.set(pairKey(pair.place, pair.source, pair.pull !== undefined), pair);
+  }
+  const places = Array.from(pairs.values(), (pair) => explainer.explain(pair)).toSorted(byPlace);
+  const isRead =
+    rights.namespace(subject.namespace) === undefined &&
+    isNameRead(settings.onlyNames, subject.name);
   return {
-    kind: clusterState.kind,
+    kind,
     subject: { namespace: subject.namespace, name: subject.name },
-    is: kindOf(
-      object,
-      rights.namespace(subject.namespace) !== undefined ||
-        !isNameRead(settings.onlyNames, subject.name),
-    ),
-    answers: objectAnswers(subject, object, clusterState, settings, rights),
-    places: shown,
-    waysOut: waysOut(clusterState, shown, formerRules),
+    is: object ? ROLES[object.role] : isRead ? "absent" : "unknown",
+    answers: sourceAnswers(subject, object, clusterState, settings, rights),
+    places,
+    waysOut: waysOut(clusterState, places, formerRules),
   };
 }
 
@@ -77,83 +75,37 @@ function byPlace(a: PlaceAnswer, b: PlaceAnswer): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-function kindOf(object: CachedObject | undefined, unread: boolean): Explanation["is"] {
-  switch (object?.role) {
-    case undefined:
-      return unread ? "unknown" : "absent";
-    case "source":
-      return "source";
-    case "copy":
-      return "copy";
-    case "pull":
-      return "pulling";
-    case "unmanaged":
-      return "other";
+/** The places of an object as a source, then its own place. `only`: no other namespace is asked for. */
+function* pairsOf(
+  subject: Ref,
+  object: CachedObject | undefined,
+  clusterState: ClusterState,
+  rows: readonly Row[],
+  only: string | undefined,
+): Generator<Pair> {
+  const text = refText(subject);
+  if (object?.role === "source") {
+    const { copyName: name } = object.rule;
+    for (const namespace of only === undefined ? clusterState.namespaces.keys() : [only])
+      yield { source: object, place: { namespace, name } };
   }
-}
-
-class Walk {
-  readonly #clusterState: ClusterState;
-  readonly #rows: PlanRows;
-  readonly #places: PlaceExplainer;
-
-  constructor(clusterState: ClusterState, rows: PlanRows, places: PlaceExplainer) {
-    this.#clusterState = clusterState;
-    this.#rows = rows;
-    this.#places = places;
-  }
-
-  /** Every namespace, or only one, and the source's remaining copies under an earlier name. */
-  wanted(source: SourceObject, only: string | undefined): readonly PlaceAnswer[] {
-    const names = new Set(only === undefined ? this.#clusterState.namespaces.keys() : [only]);
-    const { copyName } = source.rule;
-    const wanted = Array.from(names, (namespace) =>
-      this.#places.copy(source, { namespace, name: copyName }),
-    );
-    const elsewhere = this.#rows
-      .ofSource(source)
-      .filter(({ place }) => place.name !== copyName || !names.has(place.namespace))
-      .map(({ place }) => this.#places.copy(source, place));
-    return [...wanted, ...elsewhere];
-  }
-
-  /** The places that the plan has for a source, even if it is no source now. */
-  named(source: Ref): readonly PlaceAnswer[] {
-    return this.#rows.ofSource(source).map(({ place }) => this.#places.copy(source, place));
-  }
-
-  pulledFrom(source: Ref): readonly PlaceAnswer[] {
-    return [...this.#clusterState.pulls]
-      .filter((pull) => pull.role === "pull")
-      .filter(({ from }) => from && refText(from) === refText(source))
-      .map((pull) => this.#places.pull(pull));
-  }
-
-  /** Its own place, and the other sources that want it. */
-  own(object: CachedObject): readonly PlaceAnswer[] {
-    const others = this.at(object);
-    if (object.role === "pull") return [this.#places.pull(object), ...others];
-    if (object.role !== "copy" || this.#rows.holder(object) !== undefined) return others;
-    return [this.#places.copy(object.template.source, object), ...others];
-  }
-
-  /** Every source that has a row for this place. */
-  at(place: Ref): readonly PlaceAnswer[] {
-    return this.#rows
-      .at(place)
-      .filter(({ pulling }) => !pulling)
-      .map((row) => this.#places.copy(row.source, row.place));
-  }
-
-  /** For a place without an object: its rows, otherwise the sources that want a copy of this name there. */
-  missing(place: Ref): readonly PlaceAnswer[] {
-    const rows = this.at(place);
-    if (rows.length > 0) return rows;
-    return sourcesNamed(this.#clusterState, place)
-      .filter((source) => reaches(source, place.namespace, this.#clusterState))
-      .slice(0, MOST_SOURCES)
-      .map((source) => this.#places.copy(source, place));
-  }
+  // Also the places that it still has under an earlier name, or while it is no source.
+  for (const { place, source, pulling } of rows)
+    if (!pulling && refText(source) === text) yield { place, source };
+  for (const pull of clusterState.pulls)
+    if (pull.role === "pull" && pull.from && refText(pull.from) === text)
+      yield { place: pull, source: pull.from, pull };
+  const there = rows.filter(({ place, pulling }) => !pulling && refText(place) === text);
+  if (object?.role === "pull") yield { place: object, source: object.from ?? object, pull: object };
+  // A current copy has no row, and a copy that another source takes over none of its own source.
+  if (object?.role === "copy" && there.every(({ verdict }) => verdict === "conflict"))
+    yield { place: object, source: object.template.source };
+  yield* there;
+  if (object || there.length > 0) return;
+  const wanting = sourcesNamed(clusterState, subject)
+    .filter((source) => reaches(source, subject.namespace, clusterState))
+    .slice(0, MOST_SOURCES);
+  for (const source of wanting) yield { place: subject, source };
 }
 
 /** Users can create any number of sources. At most this many of one name are explained. */

@@ -40,7 +40,7 @@ export class KindPlan {
   readonly planBuilder: PlanBuilder;
   readonly removals: Removals;
   readonly creates: Creates;
-  readonly #targets: readonly TargetNamespace[];
+  readonly targets: readonly TargetNamespace[];
   readonly #context: PlanContext;
 
   private constructor(
@@ -51,7 +51,7 @@ export class KindPlan {
     this.planBuilder = sync.planBuilder;
     this.removals = new Removals(sync, targets);
     this.creates = new Creates(sync);
-    this.#targets = targets;
+    this.targets = targets;
     const { removals, creates } = this;
     this.#context = { ...sync, removals, creates, ignored, view: viewOf(sync, removals) };
   }
@@ -81,6 +81,11 @@ export class KindPlan {
     return new KindPlan({ planBuilder, settings, sources, clusterState }, ignored, targets);
   }
 
+  /** All that the decisions of this sync follow from. */
+  get view(): View {
+    return this.#context.view;
+  }
+
   /** How many sources want places. */
   get candidates(): number {
     return this.#context.sources.candidates.length;
@@ -89,8 +94,8 @@ export class KindPlan {
   /** In a namespace that the cache does not know, or that is being deleted, there is no verdict. */
   *planPlaces(): Generator<undefined, void> {
     const context = this.#context;
-    yield* planPlaces(this.#targets, context);
-    const byName = new Map(this.#targets.map((target) => [target.name, target]));
+    yield* planPlaces(this.targets, context);
+    const byName = new Map(this.targets.map((target) => [target.name, target]));
     yield* endReservations(this.planBuilder, context.sources, byName);
     for (const pull of this.#context.clusterState.pulls) {
       const target = byName.get(pull.namespace);
@@ -116,7 +121,7 @@ export class KindPlan {
   }
 
   unclear(): readonly NamespaceReport[] {
-    return unclearNamespaces(this.#targets, this.planBuilder);
+    return unclearNamespaces(this.targets, this.planBuilder);
   }
 }
 

@@ -602,6 +602,7 @@ expectPlace(
   { subject: "team-a/mine" },
   [
     "conflict its entries can be filled in: there is no source shared/none, or it does not allow this namespace",
+    "$ kubectl get secret -A --field-selector metadata.name=none",
   ],
 );
 

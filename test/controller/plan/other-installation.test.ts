@@ -74,6 +74,17 @@ test("explain says to which installation a copy belongs", () => {
   assert.match(place?.reason ?? "", /another installation \(--other-source-namespaces\)/);
 });
 
+test("explain does not call a pulling Secret of another installation's source current", () => {
+  const made = cluster();
+  made.secret("team-b/pulled", { from: "apps-sc/offer" }, { data: {} });
+  const subject = { namespace: "team-b", name: "pulled" };
+  const { places } = explain(made.clusterState(), made.settings, made.settle(), subject);
+  assert.deepEqual(
+    places.map(({ verdict, reason }) => `${verdict}: ${reason}`),
+    ["frozen: its source belongs to another installation (--other-source-namespaces)"],
+  );
+});
+
 test("what an entry of another installation's list made is that installation's, wherever its source is", () => {
   const made = new Cluster().withNamespaces("shared", "vault", "team-a", "team-b");
   made.secret("vault/tls", {}, { data: { crt: "v1" } });
