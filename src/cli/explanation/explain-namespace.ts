@@ -18,18 +18,13 @@ import {
 import { acceptance, covers, type TargetNamespace } from "../../controller/desired/targets.ts";
 import { type NamespaceMatch, problemText } from "../../controller/annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
+import { shellWord } from "../../text/shell-word.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { Selector } from "../../text/label-selector.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
 import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
-import {
-  annotateNamespace,
-  editNamespace,
-  labelNamespace,
-  annotateSource,
-  withEntry,
-} from "./what-to-type.ts";
+import { annotate, annotateSource, isShort, kubectlOn, withEntry } from "./commands.ts";
 
 const NAMESPACE_EXISTS = "the namespace exists";
 
@@ -163,7 +158,7 @@ function labelAnswer(
   return ruleAnswer(`${key} selects it`, selector.matches(labels), {
     yes: `its labels match ${key}: ${selector.text}`,
     no: `its labels do not match ${key}: ${selector.text}`,
-    change: labelNamespace(name, selector.changes(labels)),
+    change: `${kubectlOn("label", "Namespace", { namespace: "", name })} --overwrite ${selector.changes(labels).map(shellWord).join(" ")}`,
   });
 }
 
@@ -183,15 +178,14 @@ function acceptAnswer(
   return failing(rule, text, acceptChange(target, refText(source)));
 }
 
-const LONGEST_LIST = 200;
-
 function acceptChange({ name, namespace: { accept } }: TargetNamespace, source: string): string {
-  if (accept.kind === "problem") return annotateNamespace(name, "accept", "true");
-  if (accept.kind !== "sources") return annotateNamespace(name, "accept", source);
-  const { globs } = accept;
-  if (globs.excludes(source) || globs.text.length > LONGEST_LIST)
-    return `let its ${annotationKey("accept")} take ${source}: ${editNamespace(name)}`;
-  return annotateNamespace(name, "accept", `${globs.text},${source}`);
+  const key = annotationKey("accept");
+  const object = { namespace: "", name };
+  const list = accept.kind === "sources" ? accept.globs : undefined;
+  if (list && (list.excludes(source) || !isShort(list.text)))
+    return `let its ${key} take ${source}: ${kubectlOn("edit", "Namespace", object)}`;
+  const value = accept.kind === "problem" ? "true" : list ? `${list.text},${source}` : source;
+  return annotate("Namespace", object, { [key]: value });
 }
 
 /** A copy of `source` at the place that it wants. */

@@ -28,13 +28,7 @@ import {
 } from "../../controller/annotations/vocabulary.ts";
 import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
-import {
-  annotateKey,
-  annotateObject,
-  kubectlOn,
-  kubectlWord,
-  annotateSource,
-} from "./what-to-type.ts";
+import { annotate, annotateSource, kubectlOn } from "./commands.ts";
 
 export const NOT_PAUSED = "the source is not paused";
 const NAMED = "the source list names it";
@@ -123,7 +117,7 @@ function absent(
       `there is no namespace ${namespace}`,
       `create the ${clusterState.kind} again, in its namespace: kubectl create namespace ${namespace}`,
     );
-  const change = `kubectl get ${kubectlWord(clusterState.kind)} -A --field-selector metadata.name=${name}`;
+  const change = `kubectl get ${clusterState.kind.toLowerCase()} -A --field-selector metadata.name=${name}`;
   return failing(rule, `there is no ${clusterState.kind} ${refText(subject)}`, change);
 }
 
@@ -199,7 +193,7 @@ function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
   return failing(
     ASKS,
     `it is for ${kind}s that pull from it, in namespaces of ${who}`,
-    annotateObject(kind, taker, "from", refText(source)),
+    annotate(kind, taker, { [annotationKey("from")]: refText(source) }),
   );
 }
 
@@ -218,7 +212,7 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
   if (!annotation.startsWith(PREFIX))
     return `take another ${kind}: a ${annotation} cannot be changed`;
   const off = isUnknownKey(annotation) || expected.startsWith(NO_ANNOTATION);
-  return annotateKey(kind, object, annotation, off ? undefined : "VALUE");
+  return annotate(kind, object, { [annotation]: off ? undefined : "VALUE" });
 }
 
 function matchText(

@@ -4,6 +4,7 @@ import type { Reason, ReasonCode } from "../../controller/model/reasons.ts";
 import type { CachedObject } from "../../controller/model/cluster.ts";
 import type { Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import {
   failing,
@@ -13,20 +14,13 @@ import {
   type PlaceAnswer,
   type RuleAnswer,
 } from "./answer.ts";
-import {
-  annotateKey,
-  annotateObject,
-  kubectlOn,
-  showManagers,
-  annotateSource,
-  touchObject,
-} from "./what-to-type.ts";
+import { annotate, annotateSource, kubectlOn, type EditableSource } from "./commands.ts";
 
 /** What the advice follows from. */
 export type Found = {
   readonly kind: ObjectKind;
   readonly place: Ref;
-  readonly source: Parameters<typeof annotateSource>[0];
+  readonly source: EditableSource;
   readonly present: CachedObject | undefined;
   readonly row: Row | undefined;
 };
@@ -75,16 +69,17 @@ function adviceOf(found: Found, { reason, failure }: Row): string | undefined {
 type Advice = (found: Found, reason: Reason) => string | undefined;
 
 const offer: Advice = ({ kind, place, source }) =>
-  `its owner gives it up, entries of its own are lost: ${annotateObject(kind, place, "adopt", refText(source))}`;
+  `its owner gives it up, entries of its own are lost: ${annotate(kind, place, { [annotationKey("adopt")]: refText(source) })}`;
 const giveUp: Advice = ({ kind, place }) =>
   `its owner gives it up: ${kubectlOn("delete", kind, place)}`;
 const rename: Advice = ({ source }) =>
   `another name for its copies: ${annotateSource(source, "name", "NAME")}`;
 const check: Advice = () => "secretcast check: it names the right that is missing";
+const MANAGERS = `--show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\\n"}{end}'`;
 const stopOther: Advice = ({ kind, place, present }) => {
   const manager = present?.role === "copy" ? present.template.changedBy : undefined;
   const client = manager === undefined ? "" : ` (field manager ${JSON.stringify(manager)})`;
-  return `find the other client${client}, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
+  return `find the other client${client}, and stop it or take the place out of the source's targets: ${kubectlOn("get", kind, place)} ${MANAGERS}`;
 };
 
 /** What to do about a reason. One that is not here is about a rule that has its own advice, or ends by itself. */
@@ -96,7 +91,7 @@ const ADVICE: Readonly<Partial<Record<ReasonCode, Advice>>> = {
   AdoptUnknownKey: ({ kind, place }, { params: { key } }) =>
     key === undefined
       ? undefined
-      : `its owner takes it off: ${annotateKey(kind, place, String(key), undefined)}`,
+      : `its owner takes it off: ${annotate(kind, place, { [String(key)]: undefined })}`,
   AdoptTypeDiffers: giveUp,
   AdoptImmutable: giveUp,
   SourceInTheWay: rename,
@@ -124,7 +119,8 @@ const ADVICE: Readonly<Partial<Record<ReasonCode, Advice>>> = {
 function adviceOnFailure(cause: string, { kind, source }: Found): string {
   const advice = WHAT_TO_DO[cause] ?? "";
   if (ENDS_BY_ITSELF.has(cause)) return advice;
-  return `${advice} Then try again at once: ${touchObject(kind, source)}`.trim();
+  const again = `${kubectlOn("annotate", kind, source)} --overwrite retried-at="$(date)"`;
+  return `${advice} Then try again at once: ${again}`.trim();
 }
 
 /** A namespace that is being deleted takes nothing. A 429 keeps the time that the API server asked for. */

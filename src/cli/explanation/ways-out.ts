@@ -1,7 +1,12 @@
 // The two ways to settle the removals of one source, as complete commands: to keep the copies, or to remove them now.
 // A way out restores the rule that the controller remembers. Copies are never evidence for which namespaces get the
 // value. They are evidence for the content of a deleted source only if all that its rule covered agree.
-import type { CachedObject, ClusterState, CopyObject } from "../../controller/model/cluster.ts";
+import type {
+  CachedObject,
+  ClusterState,
+  CopyObject,
+  RuleTexts,
+} from "../../controller/model/cluster.ts";
 import { entryText } from "../../controller/annotations/list-entry.ts";
 import { parseSource } from "../../controller/annotations/parse.ts";
 import {
@@ -16,7 +21,7 @@ import { type Ref, refText } from "../../text/names.ts";
 import type { PlaceAnswer, RuleAnswer } from "./answer.ts";
 import { ACCEPTS } from "./explain-namespace.ts";
 import {
-  annotateAll,
+  annotate,
   LONGEST_COMMAND,
   patchList,
   recreateSource,
@@ -24,7 +29,7 @@ import {
   unnamed,
   type AnnotationChanges,
   type Home,
-} from "./removal-commands.ts";
+} from "./commands.ts";
 
 export type WaysOut = {
   readonly source: Ref;
@@ -55,10 +60,6 @@ export function awaitsRemoval({ verdict, pulling, due }: PlaceAnswer): boolean {
   return verdict === "delete" || verdict === "release" || due.removal?.hold !== undefined;
 }
 
-function isReleased({ verdict, due }: PlaceAnswer): boolean {
-  return verdict === "release" || due.removal?.end === "release";
-}
-
 function wayOut(
   clusterState: ClusterState,
   source: Ref,
@@ -66,22 +67,28 @@ function wayOut(
   rule: FormerRule | undefined,
 ): WaysOut {
   const { kind } = clusterState;
-  const { commands, note } = shortened(keep(clusterState, source, members, rule));
-  const [released, deleted] = [true, false].map((release) =>
-    members.filter((each) => isReleased(each) === release).map(({ place }) => place),
+  const kept = keep(clusterState, source, members, rule);
+  const isShort = kept.commands.every(({ length }) => length <= LONGEST_COMMAND);
+  const ends = Map.groupBy(members, ({ verdict, due }) =>
+    verdict === "release" || due.removal?.end === "release" ? "release" : "delete",
   );
   const rest = unnamed(members.length);
-  const notes = [note, rest > 0 ? `${rest} more copies are not named: run this again` : undefined];
-  const text = notes.filter((each) => each !== undefined).join("; ");
+  const notes = [
+    isShort ? kept.note : "the command that keeps them is too long to be typed",
+    rest > 0 ? `${rest} more copies are not named: run this again` : undefined,
+  ].filter((each) => each !== undefined);
   return {
     source,
     count: members.length,
-    keep: commands,
-    remove: [
-      ...removeNow(kind, deleted ?? [], "delete"),
-      ...removeNow(kind, released ?? [], "release"),
-    ],
-    note: text === "" ? undefined : text,
+    keep: isShort ? kept.commands : [],
+    remove: (["delete", "release"] as const).flatMap((end) =>
+      removeNow(
+        kind,
+        (ends.get(end) ?? []).map(({ place }) => place),
+        end,
+      ),
+    ),
+    note: notes.length > 0 ? notes.join("; ") : undefined,
   };
 }
 
@@ -89,11 +96,6 @@ type Kept = { readonly commands: readonly string[]; readonly note?: string | und
 
 function note(text: string): Kept {
   return { commands: [], note: text };
-}
-
-function shortened(kept: Kept): Kept {
-  if (kept.commands.every(({ length }) => length <= LONGEST_COMMAND)) return kept;
-  return note("the command that keeps them is too long to be typed");
 }
 
 function keep(
@@ -122,7 +124,7 @@ function keep(
   if (object.role === "source" && object.entry)
     return note(`the entry ${object.entry.key} of the source list decides about ${text} now`);
   const changes = differences(rule.texts, object);
-  if (Object.keys(changes).length > 0) return { commands: [annotateAll(kind, source, changes)] };
+  if (Object.keys(changes).length > 0) return { commands: [annotate(kind, source, changes)] };
   const places = members.filter(({ answers }) => firstNo(answers)?.rule !== ACCEPTS);
   const where = listed(
     places.map(({ place }) => refText(place)),
@@ -150,10 +152,16 @@ function acceptAgain(members: readonly PlaceAnswer[]): Kept {
 }
 
 /** What makes the annotations of the object those of the rule. */
-function differences(texts: FormerRule["texts"], object: CachedObject): AnnotationChanges {
+function differences(texts: RuleTexts, object: CachedObject): AnnotationChanges {
   const now = (object.role === "source" ? object.ruleTexts : undefined) ?? {};
-  const changed = SOURCE_ANNOTATIONS.filter((name) => texts?.[name] !== now[name]);
-  return Object.fromEntries(changed.map((name) => [name, texts?.[name]]));
+  const changed = SOURCE_ANNOTATIONS.filter((name) => texts[name] !== now[name]);
+  return Object.fromEntries(changed.map((name) => [annotationKey(name), texts[name]]));
+}
+
+function annotationsOf(texts: RuleTexts): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [`${PREFIX}${name}`, text]),
+  );
 }
 
 function restoredEntry(clusterState: ClusterState, source: Ref, { entry }: FormerRule): Kept {
@@ -172,7 +180,7 @@ function restoredEntry(clusterState: ClusterState, source: Ref, { entry }: Forme
 
 const LONGEST_KEY = 253;
 
-type KnownRule = FormerRule & { readonly texts: NonNullable<FormerRule["texts"]> };
+type KnownRule = FormerRule & { readonly texts: RuleTexts };
 
 /** The source from a copy, and its entry. */
 function recreated(clusterState: ClusterState, source: Ref, rule: KnownRule): Kept {
@@ -191,7 +199,7 @@ function recreated(clusterState: ClusterState, source: Ref, rule: KnownRule): Ke
   if (rule.altered.total > 0)
     return note(`copies do not hold what ${text} held: ${listed(rule.altered.shown, MOST_NAMED)}`);
   const home = homeOf(clusterState, source.namespace);
-  const own = rule.entry ? {} : rule.texts;
+  const own = rule.entry ? {} : annotationsOf(rule.texts);
   const again = recreateSource(clusterState.kind, source, copy, own, home);
   const { list } = clusterState;
   if (!rule.entry || (list?.state === "read" && list.of(source))) return { commands: [again] };
@@ -207,8 +215,7 @@ function votingCopies(
   source: Ref,
   { texts, uids, copyName }: KnownRule,
 ): readonly CopyObject[] {
-  const annotations = Object.entries(texts).map(([name, text]) => [`${PREFIX}${name}`, text]);
-  const { to } = parseSource(Object.fromEntries(annotations), source.name).rule;
+  const { to } = parseSource(annotationsOf(texts), source.name).rule;
   return [...clusterState.namespaces.values()]
     .filter((namespace) => to !== undefined && covers(to, namespace))
     .flatMap(({ name }) => clusterState.objectsIn(name).get(copyName) ?? [])
