@@ -6,11 +6,9 @@ import { listed } from "../../text/listed.ts";
 import { refText } from "../../text/names.ts";
 import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
-import { EXISTS, UNDERSTOOD } from "../explanation/explain-object.ts";
 import type { Explanation } from "../explanation/explain.ts";
 import { awaitsRemoval, type WaysOut } from "../explanation/ways-out.ts";
-import { groupPlaces, type PlaceGroup } from "../explanation/place-groups.ts";
-import { METRIC_STATE } from "../../controller/model/verdicts.ts";
+import { METRIC_STATE, VERDICTS } from "../../controller/model/verdicts.ts";
 import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
@@ -24,70 +22,61 @@ export function* explanationLines(
   form: Form,
   program: Shown,
 ): Generator<string> {
-  const paint = painter(program);
-  const { kind, subject, answers, places } = explanation;
-  yield `${paint("bold", `${kind} ${refText(subject)}`)}: ${whatItIs(explanation)}\n`;
+  const { kind, subject, what, places, waysOut } = explanation;
+  yield `${painter(program)("bold", `${kind} ${refText(subject)}`)}: ${what}\n`;
   const [only, ...others] = places;
-  if (only && others.length === 0) {
-    yield* placeLines(explanation, only, form, program);
-    yield* wayLines(explanation.waysOut);
-    return;
-  }
-  yield "\n";
-  yield* ruleLines(answers, undefined, form, program);
-  const groups = groupPlaces(places);
-  if (groups.length > 0) yield "\n";
-  yield* tableLines(groups, groupColumns(explanation, form.output === "wide"), form, paint);
-  const changes = [
-    ...answers.flatMap(({ holds, change }) => (holds || change === undefined ? [] : [change])),
-    ...groups.flatMap((group) => changeOfGroup(explanation, group)),
-  ];
-  yield* changeLines(changes);
-  yield* wayLines(explanation.waysOut);
-}
-
-function whatItIs({ is, answers, subject, places }: Explanation): string {
-  const own = places.find(({ place }) => refText(place) === refText(subject));
-  switch (is) {
-    case "source":
-      return answers.some(({ holds, rule }) => !holds && rule === UNDERSTOOD)
-        ? "a source that is refused"
-        : "a source";
-    case "copy":
-      return own ? `a copy of ${refText(own.source)}` : "a copy";
-    case "pulling":
-      return own ? `it pulls from ${refText(own.source)}` : "it pulls";
-    case "other":
-      return "neither a source nor a copy";
-    case "absent":
-      return "it is not there";
-    case "unknown":
-      return answers.find(({ rule }) => rule === EXISTS)?.answer ?? "unknown";
-  }
+  if (only && others.length === 0) yield* placeLines(explanation, only, form, program);
+  else yield* groupLines(explanation, form, program);
+  yield* wayLines(waysOut);
 }
 
 function* placeLines(
-  { subject, answers, is }: Explanation,
+  { subject, is }: Explanation,
   only: PlaceAnswer,
   form: Form,
   program: Shown,
 ): Generator<string> {
-  const { place, source, verdict, reason, decided, answers: there } = only;
-  const paint = painter(program);
-  const own = refText(place) === refText(subject);
-  const of = refText(source) === refText(subject) ? "" : ` of ${refText(source)}`;
-  const where = own ? "" : `${refText(place)}: `;
+  const { place, source, verdict, reason, decided, answers } = only;
+  const isOwn = refText(place) === refText(subject);
+  const where = isOwn ? "" : `${refText(place)}: `;
   const whose =
-    own && (is === "other" || (is === "absent" && of !== ""))
-      ? ` for a copy${of}`
-      : own || of === ""
-        ? ""
-        : of;
-  yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
-  // The answers for a copy or a pulling object already contain the rules of its source.
-  const about = is === "source" || is === "absent" || is === "unknown" ? answers : [];
-  yield* ruleLines([...about, ...there], decided, form, program);
+    isOwn && is !== "copy" && is !== "pulling" ? ` for a copy of ${refText(source)}` : "";
+  const word = painter(program)(colourOf(verdict), verdict);
+  yield `${where}${word}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
+  yield* ruleLines(answers, decided, form, program);
   yield* changeLines(decided.change === undefined || awaitsRemoval(only) ? [] : [decided.change]);
+}
+
+function* groupLines(explanation: Explanation, form: Form, program: Shown): Generator<string> {
+  const { answers, places } = explanation;
+  yield "\n";
+  yield* ruleLines(answers, undefined, form, program);
+  const groups = groupPlaces(places);
+  if (groups.length > 0) yield "\n";
+  const columns = groupColumns(explanation, form.output === "wide");
+  yield* tableLines(groups, columns, form, painter(program));
+  yield* changeLines([
+    ...answers.flatMap(({ holds, change }) => (holds || change === undefined ? [] : [change])),
+    ...groups.flatMap((group) => changeOfGroup(explanation, group)),
+  ]);
+}
+
+type PlaceGroup = readonly [PlaceAnswer, ...PlaceAnswer[]];
+
+const ORDER: readonly ExplainedVerdict[] = [...VERDICTS, "unknown"];
+
+/** Places of one source with the same verdict and reason: in the order of the verdicts, the largest group first. */
+function groupPlaces(places: readonly PlaceAnswer[]): readonly PlaceGroup[] {
+  const groups = new Map<string, [PlaceAnswer, ...PlaceAnswer[]]>();
+  for (const place of places) {
+    const key = `${place.verdict} ${refText(place.source)} ${place.pulling} ${place.reason}`;
+    const group = groups.get(key);
+    if (group) group.push(place);
+    else groups.set(key, [place]);
+  }
+  return [...groups.values()].toSorted(
+    (a, b) => ORDER.indexOf(a[0].verdict) - ORDER.indexOf(b[0].verdict) || b.length - a.length,
+  );
 }
 
 function* ruleLines(
@@ -112,21 +101,27 @@ function* ruleLines(
   yield* tableLines(answers, columns, form, painter(program));
 }
 
-function groupColumns(explanation: Explanation, all: boolean): readonly Column<PlaceGroup>[] {
+function groupColumns(explanation: Explanation, isWide: boolean): readonly Column<PlaceGroup>[] {
   return [
     {
       header: "VERDICT",
-      cell: ({ verdict }) => verdict,
-      colour: ({ verdict }) => colourOf(verdict),
+      cell: ([{ verdict }]) => verdict,
+      colour: ([{ verdict }]) => colourOf(verdict),
     },
-    { header: "PLACES", cell: ({ places }) => String(places.length) },
-    { header: "WHERE", cell: (group) => whereOf(explanation, group, all) },
-    { header: "WHY", cell: ({ reason, places }) => `${reason}${dueClause(places)}` },
+    { header: "PLACES", cell: ({ length }) => String(length) },
+    {
+      header: "WHERE",
+      cell: (group) => {
+        const most = isWide || group.length <= MOST_NAMED + 1 ? group.length : MOST_NAMED;
+        return listed(namesOf(explanation, group), most);
+      },
+    },
+    { header: "WHY", cell: (group) => `${group[0].reason}${dueClause(group)}` },
   ];
 }
 
 /** When the first of the places with this reason changes by itself. Empty when nothing is due. */
-function dueClause(places: PlaceGroup["places"]): string {
+function dueClause(places: PlaceGroup): string {
   const [{ verdict, pulling, due }] = places;
   const first = places.reduce(
     (least, { due: { dueAt = Infinity } }) => Math.min(least, dueAt),
@@ -138,30 +133,23 @@ function dueClause(places: PlaceGroup["places"]): string {
 
 const MOST_NAMED = 3;
 
-function whereOf(explanation: Explanation, { places }: PlaceGroup, all: boolean): string {
-  const names = places.map((place) => nameOf(explanation, place));
-  return listed(names, all || names.length <= MOST_NAMED + 1 ? names.length : MOST_NAMED);
-}
-
-// A namespace where the copy has the name that all have.
-function nameOf({ subject, places }: Explanation, { place, source, pulling }: PlaceAnswer): string {
-  const of = refText(source) === refText(subject) ? "" : ` (of ${refText(source)})`;
-  const usual = places.every((each) => each.place.name === place.name);
-  return `${usual && of === "" && !pulling ? place.namespace : refText(place)}${of}`;
+/** Namespaces where the copies have the name that all have. */
+function namesOf({ subject, places }: Explanation, group: PlaceGroup): readonly string[] {
+  const isUsual = places.every(({ place }) => place.name === places[0]?.place.name);
+  return group.map(({ place, source, pulling }) => {
+    if (refText(source) !== refText(subject)) return `${refText(place)} (of ${refText(source)})`;
+    return isUsual && !pulling ? place.namespace : refText(place);
+  });
 }
 
 const MOST_CHANGES = 8;
 
-function changeOfGroup(
-  explanation: Explanation,
-  { verdict, places }: PlaceGroup,
-): readonly string[] {
-  const [first] = places;
-  if (awaitsRemoval(first)) return [];
+function changeOfGroup(explanation: Explanation, group: PlaceGroup): readonly string[] {
+  const [first] = group;
   const { change } = first.decided;
-  if (change === undefined || explanation.answers.some((answer) => answer.change === change))
-    return [];
-  return [`${verdict} in ${nameOf(explanation, first)}: ${change}`];
+  if (change === undefined || awaitsRemoval(first)) return [];
+  if (explanation.answers.some((answer) => answer.change === change)) return [];
+  return [`${first.verdict} in ${namesOf(explanation, [first])[0]}: ${change}`];
 }
 
 function* changeLines(changes: readonly string[]): Generator<string> {

@@ -3,7 +3,12 @@
 import { reportedReason } from "../../controller/model/reasons.ts";
 import { parseRef, refText } from "../../text/names.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
-import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
+import {
+  METRIC_STATE,
+  type Plan,
+  type Row,
+  type RowRemoval,
+} from "../../controller/model/verdicts.ts";
 import { ALL_RIGHTS, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
@@ -48,46 +53,25 @@ export function withLiveRows(
       if (!place) return [];
       const { verdict, code, cause, dueMs: dueAt, hold } = group;
       const reason = reportedReason(code, group.reason);
-      const isRemoval = hold !== undefined || group.dueWords === RELEASED;
-      const end = group.dueWords === RELEASED ? "release" : "delete";
+      const end = END_OF.get(group.dueWords) ?? (hold && "delete");
       const row = { kind, verdict, place, source, reason, dueAt, pulling: pulling.has(text) };
       const failure = cause === undefined ? undefined : { cause, triedAt: undefined };
-      return [{ ...row, failure, removal: isRemoval ? { end, hold } : undefined, ...UNTOLD }];
+      const removal = end && { end, hold };
+      // The times of the page, except `dueAt`, are not those of this process.
+      return [{ ...row, failure, removal, since: 0, differs: undefined, winner: undefined }];
     });
   });
   const shown = new Set(live.map(pairOf));
-  const cut = new Map(
-    live.filter(({ removal }) => removal?.hold !== undefined).map((row) => [sourceOf(row), row]),
-  );
-  const own = plan.rows
-    .filter((row) => !shown.has(pairOf(row)))
-    .map((row) => (isEnding(row) ? likeHeld(row, cut.get(sourceOf(row))) : row));
-  return { ...plan, rows: [...own, ...live] };
+  return { ...plan, rows: [...plan.rows.filter((row) => !shown.has(pairOf(row))), ...live] };
 }
 
-// The page names a few places of a group: the others of the source are held for the same reason.
-function likeHeld(row: Row, held: Row | undefined): Row {
-  if (!held) return row;
-  const { verdict, reason, dueAt, removal } = held;
-  return { ...row, verdict, reason, dueAt, removal };
-}
-
-function isEnding({ verdict }: Row): boolean {
-  return verdict === "delete" || verdict === "release";
-}
-
-function sourceOf({ kind, source }: Row): string {
-  return `${kind} ${refText(source)}`;
-}
-
-const { dueWords: RELEASED } = dueWordsOf({ verdict: "release", pulling: false });
-
-// The page's times except `dueAt`, which is milliseconds since the epoch here.
-const UNTOLD = {
-  since: 0,
-  differs: undefined,
-  winner: undefined,
-};
+/** The page has the end of a removal as words only. */
+const END_OF = new Map<string | undefined, RowRemoval["end"]>(
+  (["delete", "release", "takeover"] as const).map((end) => {
+    const removal = { end, hold: undefined };
+    return [dueWordsOf({ verdict: "delete", pulling: false, removal }).dueWords, end];
+  }),
+);
 
 function saysMore({ verdict, dueMs }: Status["groups"]["shown"][number]): boolean {
   const state = METRIC_STATE[verdict];

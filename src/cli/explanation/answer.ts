@@ -32,10 +32,7 @@ export type PlaceAnswer = {
   readonly code: ReasonCode | undefined;
   /** The place is a pulling object. */
   readonly pulling: boolean;
-  /**
-   * The answers about the place. When the source is another object than the explained one, its answers come
-   * first.
-   */
+  /** All rules in the order in which they were asked: about the source, then about the place. */
   readonly answers: readonly RuleAnswer[];
   readonly decided: RuleAnswer;
   /**

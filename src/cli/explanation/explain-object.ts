@@ -35,8 +35,8 @@ const NAMED = "the source list names it";
 const ASKS = "it asks for copies";
 const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
-export const EXISTS = "it exists";
-export const UNDERSTOOD = "its annotations are valid";
+const EXISTS = "it exists";
+const UNDERSTOOD = "its annotations are valid";
 const CORRECT_THE_LIST = "correct it in the source list";
 const SOURCE_UNDERSTOOD = "the annotations of its source are valid";
 

@@ -39,7 +39,6 @@ const OTHERS: Decided = {
 const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
 
 export class PlaceExplainer {
-  readonly #subject: string;
   readonly #clusterState: ClusterState;
   readonly #settings: PlannerSettings;
   readonly #rights: ReaderRights;
@@ -51,10 +50,8 @@ export class PlaceExplainer {
     clusterState: ClusterState,
     settings: PlannerSettings,
     rows: readonly Row[],
-    subject: Ref,
     rights: ReaderRights,
   ) {
-    this.#subject = refText(subject);
     this.#clusterState = clusterState;
     this.#settings = settings;
     this.#rights = rights;
@@ -100,11 +97,7 @@ export class PlaceExplainer {
       reason,
       code: row?.reason.code,
       pulling,
-      answers: [
-        ...(this.#subject === refText(source) && !pulling ? [] : about),
-        ...there,
-        ...(verdict === "skip" ? [] : [whole]),
-      ],
+      answers: [...about, ...there, ...(verdict === "skip" ? [] : [whole])],
       decided: byRule ?? whole,
       due: { dueAt: row?.dueAt, removal: row?.removal },
     };

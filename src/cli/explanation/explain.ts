@@ -22,6 +22,8 @@ export type Explanation = {
   readonly kind: ObjectKind;
   readonly subject: Ref;
   readonly is: "source" | "copy" | "pulling" | "other" | "absent" | "unknown";
+  /** The same as words. */
+  readonly what: string;
   /** About the object itself. */
   readonly answers: readonly RuleAnswer[];
   /** The places that the object is copied to, pulled from or conflicts with, sorted by namespace. */
@@ -38,8 +40,6 @@ type ExplainOptions = {
   readonly formerRules?: readonly FormerRule[];
 };
 
-const ROLES = { source: "source", copy: "copy", pull: "pulling", unmanaged: "other" } as const;
-
 export function explain(
   clusterState: ClusterState,
   settings: PlannerSettings,
@@ -50,24 +50,47 @@ export function explain(
   const { kind } = clusterState;
   const object = clusterState.objectsIn(subject.namespace).get(subject.name);
   const rows = plan.rows.filter((row) => row.kind === kind);
-  const explainer = new PlaceExplainer(clusterState, settings, rows, subject, rights);
+  const explainer = new PlaceExplainer(clusterState, settings, rows, rights);
   const pairs = new Map<string, Pair>();
   for (const pair of pairsOf(subject, object, clusterState, rows, only)) {
     if (only !== undefined && pair.place.namespace !== only) continue;
     pairs.set(pairKey(pair.place, pair.source, pair.pull !== undefined), pair);
   }
   const places = Array.from(pairs.values(), (pair) => explainer.explain(pair)).toSorted(byPlace);
-  const isRead =
-    rights.namespace(subject.namespace) === undefined &&
-    isNameRead(settings.onlyNames, subject.name);
+  const answers = sourceAnswers(subject, object, clusterState, settings, rights);
+  const unread =
+    rights.namespace(subject.namespace) !== undefined ||
+    !isNameRead(settings.onlyNames, subject.name);
   return {
     kind,
     subject: { namespace: subject.namespace, name: subject.name },
-    is: object ? ROLES[object.role] : isRead ? "absent" : "unknown",
-    answers: sourceAnswers(subject, object, clusterState, settings, rights),
+    ...(!object && unread
+      ? { is: "unknown", what: answers[0]?.answer ?? "unknown" }
+      : whatItIs(object)),
+    answers,
     places,
     waysOut: waysOut(clusterState, places, formerRules),
   };
+}
+
+function whatItIs(object: CachedObject | undefined): Pick<Explanation, "is" | "what"> {
+  switch (object?.role) {
+    case undefined:
+      return { is: "absent", what: "it is not there" };
+    case "source": {
+      const isRefused = object.problems.length > 0;
+      return { is: "source", what: isRefused ? "a source that is refused" : "a source" };
+    }
+    case "copy":
+      return { is: "copy", what: `a copy of ${refText(object.template.source)}` };
+    case "pull":
+      return {
+        is: "pulling",
+        what: object.from ? `it pulls from ${refText(object.from)}` : "it pulls",
+      };
+    case "unmanaged":
+      return { is: "other", what: "neither a source nor a copy" };
+  }
 }
 
 function byPlace(a: PlaceAnswer, b: PlaceAnswer): number {

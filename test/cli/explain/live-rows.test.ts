@@ -82,3 +82,11 @@ test("a removal that the controller holds has its time, and what prevents it", (
     ["2026-11-25T01:40:30.000Z", "will be released", "edit", "the change is undone"],
   );
 });
+
+test("a copy that waits for its successor is called so, and no deletion is announced", () => {
+  const dueMs = Date.UTC(2026, 10, 25, 1, 40, 30);
+  const dueWords = "will be taken over";
+  const gone = group("held", "source shared/one is gone; held", "team-a/one");
+  const held = explained({ ...gone, dueMs, dueWords, hold: "gone" });
+  assert.deepEqual(held?.due.removal, { end: "takeover", hold: "gone" });
+});

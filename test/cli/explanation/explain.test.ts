@@ -14,6 +14,12 @@ test("a copied source: every rule holds, and the copy itself decides", () => {
   assert.deepEqual(
     place.answers.map(({ rule, holds }) => `${rule}: ${holds}`),
     [
+      "its namespace is a source namespace: true",
+      "it exists: true",
+      "its annotations are valid: true",
+      "it is not being deleted: true",
+      "it asks for copies: true",
+      "the source is not paused: true",
       "its copies have this name: true",
       "the namespace exists: true",
       "it is not the source's own: true",
