@@ -1,9 +1,22 @@
 // One rule about an object and a place, with its answer. Answers mention a namespace only where necessary,
 // so that places with the same answer form one group.
 
+import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import { type ReasonCode } from "../../controller/model/reasons.ts";
+import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { Ref } from "../../text/names.ts";
 import type { Row, Verdict } from "../../controller/model/verdicts.ts";
+
+/** What the rules are asked of. */
+export type Known = {
+  readonly clusterState: ClusterState;
+  readonly settings: PlannerSettings;
+  /** What the user may read of it. */
+  readonly rights: ReaderRights;
+};
+
+/** The annotation that names namespaces for pushes, and the one for pulls. Each has a selector beside it. */
+export type NamesNamespaces = "to" | "allow";
 
 export type RuleAnswer = {
   readonly rule: string;

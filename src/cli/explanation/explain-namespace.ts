@@ -3,7 +3,6 @@
 import { reasonText } from "../../controller/model/reasons.ts";
 import type {
   CachedObject,
-  ClusterState,
   Namespace,
   PlannerSettings,
   PullingObject,
@@ -21,26 +20,31 @@ import { type Ref, refText } from "../../text/names.ts";
 import { shellWord } from "../../text/shell-word.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { Selector } from "../../text/label-selector.ts";
-import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
-import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
-import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import {
+  failing,
+  holding,
+  ruleAnswer,
+  unreadAnswer,
+  type Known,
+  type NamesNamespaces,
+  type RuleAnswer,
+} from "./answer.ts";
 import { annotate, annotateSource, isShort, kubectlOn, withEntry } from "./commands.ts";
 
 const NAMESPACE_EXISTS = "the namespace exists";
 
 /** Why a namespace does not take part: it is not read, does not exist, or is being deleted. */
 export function absentNamespaceAnswer(
-  settings: PlannerSettings,
-  { namespaces }: ClusterState,
   name: string,
-  rights: ReaderRights,
+  { clusterState, settings, rights }: Known,
 ): RuleAnswer {
   const rule = NAMESPACE_EXISTS;
   // Whether a namespace exists is unknown when it is not read.
   if (!isRead(settings, name)) return failing(rule, "the namespace is not read (--namespaces)");
   const unread = rights.namespace(name);
   if (unread !== undefined) return unreadAnswer(rule, unread);
-  if (namespaces.has(name))
+  if (clusterState.namespaces.has(name))
     return failing(rule, "the namespace is being deleted, and takes part in nothing");
   return failing(rule, "there is no such namespace", `kubectl create namespace ${name}`);
 }
@@ -66,8 +70,8 @@ export function copyAnswers(
       no: "it is the source's own namespace",
     }),
     excludedAnswer(settings, target.name),
-    ...(to ? matchAnswers(object, to, target.namespace, "to", "to-selector") : []),
-    ...(allow && !to ? allowAnswers(object, allow, target) : []),
+    ...(to ? matchAnswers(object, to, target.namespace, "to") : []),
+    ...(allow && !to ? matchAnswers(object, allow, target.namespace, "allow") : []),
     acceptAnswer(object, target, settings),
   ];
 }
@@ -82,19 +86,11 @@ export function pullAnswers(
   const excluded = excludedAnswer(settings, target.name);
   if (!from || (source?.role !== "source" && source?.role !== "unmanaged")) return [excluded];
   if (source.role === "source" && source.rule.allow)
-    return [excluded, ...allowAnswers(source, source.rule.allow, target)];
+    return [excluded, ...matchAnswers(source, source.rule.allow, target.namespace, "allow")];
   const entry = source.role === "source" ? source.entry : undefined;
   const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
   const change = annotateSource({ ...from, kind, entry }, "allow", target.name);
   return [excluded, failing(rule, "the source carries neither", change)];
-}
-
-function allowAnswers(
-  source: SourceObject,
-  allow: NamespaceMatch,
-  { namespace }: TargetNamespace,
-): readonly RuleAnswer[] {
-  return matchAnswers(source, allow, namespace, "allow", "allow-selector");
 }
 
 function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
@@ -116,12 +112,11 @@ function matchAnswers(
   source: SourceObject,
   match: NamespaceMatch,
   namespace: Namespace,
-  globAnnotation: AnnotationName,
-  selectorAnnotation: AnnotationName,
+  by: NamesNamespaces,
 ): readonly RuleAnswer[] {
   const { globs, selector, any } = match;
-  const byName = globs && nameAnswer(source, globs, namespace, globAnnotation);
-  const byLabels = selector && labelAnswer(selector, namespace, selectorAnnotation);
+  const byName = globs && nameAnswer(source, globs, namespace, by);
+  const byLabels = selector && labelAnswer(selector, namespace, annotationKey(`${by}-selector`));
   if (any && globs && byName && byLabels) {
     const rule = `${byName.rule}, or ${byLabels.rule}`;
     if (covers(match, namespace)) return [{ ...(byName.holds ? byName : byLabels), rule }];
@@ -136,7 +131,7 @@ function nameAnswer(
   source: SourceObject,
   globs: GlobList,
   { name }: Namespace,
-  annotation: AnnotationName,
+  annotation: NamesNamespaces,
 ): RuleAnswer {
   const key = annotationKey(annotation);
   const rule = `${key} names it`;
@@ -149,12 +144,7 @@ function nameAnswer(
   return failing(rule, `a ! entry of ${key} excludes it: ${globs.text}`, change);
 }
 
-function labelAnswer(
-  selector: Selector,
-  { name, labels }: Namespace,
-  annotation: AnnotationName,
-): RuleAnswer {
-  const key = annotationKey(annotation);
+function labelAnswer(selector: Selector, { name, labels }: Namespace, key: string): RuleAnswer {
   return ruleAnswer(`${key} selects it`, selector.matches(labels), {
     yes: `its labels match ${key}: ${selector.text}`,
     no: `its labels do not match ${key}: ${selector.text}`,

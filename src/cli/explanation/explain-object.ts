@@ -1,7 +1,6 @@
 // The rules about one object alone, which decide whether it is a source, with their answers in order.
 import type {
   CachedObject,
-  ClusterState,
   PlannerSettings,
   PullingObject,
   SourceObject,
@@ -20,14 +19,16 @@ import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { ignoredText } from "../../controller/annotations/ignored.ts";
 import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import { type Ref, refText } from "../../text/names.ts";
+import { annotationKey, isUnknownKey, PREFIX } from "../../controller/annotations/vocabulary.ts";
 import {
-  annotationKey,
-  isUnknownKey,
-  PREFIX,
-  type AnnotationName,
-} from "../../controller/annotations/vocabulary.ts";
-import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
-import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
+  failing,
+  holding,
+  ruleAnswer,
+  unreadAnswer,
+  type Known,
+  type NamesNamespaces,
+  type RuleAnswer,
+} from "./answer.ts";
 import { annotate, annotateSource, kubectlOn } from "./commands.ts";
 
 export const NOT_PAUSED = "the source is not paused";
@@ -44,11 +45,10 @@ const SOURCE_UNDERSTOOD = "the annotations of its source are valid";
 export function sourceAnswers(
   subject: Ref,
   object: CachedObject | undefined,
-  clusterState: ClusterState,
-  settings: PlannerSettings,
-  rights: ReaderRights,
+  known: Known,
 ): readonly RuleAnswer[] {
-  if (!object) return [absent(subject, clusterState, settings, rights)];
+  if (!object) return [absent(subject, known)];
+  const { kind, list, namespaces } = known.clusterState;
   const exists = holding(EXISTS, "it is there");
   switch (object.role) {
     case "copy": {
@@ -60,24 +60,28 @@ export function sourceAnswers(
       return [exists, failing("it does not pull", `${from}, and never is a source`)];
     }
     case "unmanaged": {
-      const { kind, list } = clusterState;
       const [refused] = list?.state === "read" ? (list.of(subject)?.problems ?? []) : [];
       if (refused) return [failing(NAMED, problemText(refused), CORRECT_THE_LIST), exists];
-      return [scope(subject, settings, rights), exists, asksNothing(object, kind, settings)];
+      return [scope(subject, known), exists, asksNothing(object, kind, known)];
     }
-    case "source":
+    case "source": {
+      const isEnding = namespaces.get(object.namespace)?.terminating === true;
       return [
-        object.entry ? named(object.entry) : scope(subject, settings, rights),
+        object.entry ? named(object.entry) : scope(subject, known),
         exists,
         ...problems(object.kind, object, object.problems),
-        notDeleted(object, clusterState),
-        ...asks(object, settings),
+        ruleAnswer("it is not being deleted", !object.deleting && !isEnding, {
+          yes: "ok, not being deleted",
+          no: object.deleting ? "it is being deleted" : "its namespace is being deleted",
+        }),
+        ...asks(object, known),
         ruleAnswer(NOT_PAUSED, !object.rule.paused, {
           yes: "ok, not paused",
           no: `${annotationKey("paused")} is true: its copies stay as they are`,
           change: annotateSource(object, "paused", undefined),
         }),
       ];
+    }
   }
 }
 
@@ -85,13 +89,11 @@ export function sourceAnswers(
 export function pullingAnswers(
   pull: PullingObject,
   source: CachedObject | undefined,
-  clusterState: ClusterState,
-  settings: PlannerSettings,
-  rights: ReaderRights,
+  known: Known,
 ): readonly RuleAnswer[] {
   const own = problems(pull.kind, pull, pull.problems);
   if (!pull.from) return own;
-  const about = sourceAnswers(pull.from, source, clusterState, settings, rights)
+  const about = sourceAnswers(pull.from, source, known)
     .filter(({ rule }) => rule !== ASKS)
     .map((answer) =>
       answer.rule === UNDERSTOOD ? { ...answer, rule: SOURCE_UNDERSTOOD } : answer,
@@ -99,26 +101,22 @@ export function pullingAnswers(
   return [...own, ...about];
 }
 
-function absent(
-  subject: Ref,
-  clusterState: ClusterState,
-  settings: PlannerSettings,
-  rights: ReaderRights,
-): RuleAnswer {
+function absent(subject: Ref, { clusterState, settings, rights }: Known): RuleAnswer {
   const { namespace, name } = subject;
+  const { kind, namespaces } = clusterState;
   const rule = EXISTS;
   const leftOut = leftOutText(subject, settings);
   if (leftOut !== undefined) return failing(rule, leftOut);
   const unread = rights.namespace(namespace);
   if (unread !== undefined) return unreadAnswer(rule, unread);
-  if (!clusterState.namespaces.has(namespace))
+  if (!namespaces.has(namespace))
     return failing(
       rule,
       `there is no namespace ${namespace}`,
-      `create the ${clusterState.kind} again, in its namespace: kubectl create namespace ${namespace}`,
+      `create the ${kind} again, in its namespace: kubectl create namespace ${namespace}`,
     );
-  const change = `kubectl get ${clusterState.kind.toLowerCase()} -A --field-selector metadata.name=${name}`;
-  return failing(rule, `there is no ${clusterState.kind} ${refText(subject)}`, change);
+  const change = `kubectl get ${kind.toLowerCase()} -A --field-selector metadata.name=${name}`;
+  return failing(rule, `there is no ${kind} ${refText(subject)}`, change);
 }
 
 /** Why the flags leave out an object. Undefined: they do not. */
@@ -139,56 +137,44 @@ function named({ key }: ListEntry): RuleAnswer {
   return holding(NAMED, says);
 }
 
-function scope({ namespace }: Ref, settings: PlannerSettings, rights: ReaderRights): RuleAnswer {
+function scope({ namespace }: Ref, { settings, rights }: Known): RuleAnswer {
   const { text } = settings.sourceNamespaces;
   const rule = "its namespace is a source namespace";
   if (rights.settings !== undefined) return failing(rule, `unknown: ${rights.settings}`);
   // To open a namespace for publishing is no advice for one object.
   const listed = settings.sourceList === undefined ? "" : ", or name it in the source list";
-  return ruleAnswer(rule, isSourceNamespace(namespace, settings), {
+  return ruleAnswer(rule, sourceRank(settings, namespace) >= 0, {
     yes: `${namespace} is one (--source-namespaces ${text})`,
     no: `${namespace} is none (--source-namespaces ${text})`,
     change: `put it into a source namespace${listed}`,
   });
 }
 
-function isSourceNamespace(namespace: string, settings: PlannerSettings): boolean {
-  return sourceRank(settings, namespace) >= 0;
-}
-
 function asksNothing(
   object: SourceObject | UnmanagedObject,
   kind: ObjectKind,
-  settings: PlannerSettings,
+  { settings }: Known,
 ): RuleAnswer {
   const entry = object.role === "source" ? object.entry : undefined;
   const { namespace, name, ignored } = object;
-  const mayPublish = entry !== undefined || isSourceNamespace(namespace, settings);
+  const mayPublish = entry !== undefined || sourceRank(settings, namespace) >= 0;
   const change = annotateSource({ kind, namespace, name, entry }, "to", "NAMESPACES");
   const text = ignored ? ignoredText(kind, ignored) : NEITHER;
   return failing(ASKS, text, mayPublish ? change : undefined);
 }
 
-function notDeleted(source: SourceObject, { namespaces }: ClusterState): RuleAnswer {
-  const ending = namespaces.get(source.namespace)?.terminating === true;
-  return ruleAnswer("it is not being deleted", !source.deleting && !ending, {
-    yes: "ok, not being deleted",
-    no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
-  });
-}
-
-function asks(source: SourceObject, settings: PlannerSettings): readonly RuleAnswer[] {
+function asks(source: SourceObject, known: Known): readonly RuleAnswer[] {
   const { to, allow } = source.rule;
-  if (to) return [holding(ASKS, matchText(to, "to", "to-selector"))];
+  if (to) return [holding(ASKS, matchText(to, "to"))];
   // A problem with the annotations that ask for copies is already reported.
   if (source.problems.some(({ annotation }) => ASKING.has(annotation))) return [];
-  return [allow ? pulledOnly(source, allow) : asksNothing(source, source.kind, settings)];
+  return [allow ? pulledOnly(source, allow) : asksNothing(source, source.kind, known)];
 }
 
 /** The source is copied only to namespaces that ask for it. */
 function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
   const { kind } = source;
-  const who = matchText(allow, "allow", "allow-selector");
+  const who = matchText(allow, "allow");
   const taker = { namespace: "NAMESPACE", name: "NAME" };
   return failing(
     ASKS,
@@ -215,14 +201,10 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
   return annotate(kind, object, { [annotation]: off ? undefined : "VALUE" });
 }
 
-function matchText(
-  { globs, selector, any }: NamespaceMatch,
-  globAnnotation: AnnotationName,
-  selectorAnnotation: AnnotationName,
-): string {
+function matchText({ globs, selector, any }: NamespaceMatch, by: NamesNamespaces): string {
   return [
-    globs && `${annotationKey(globAnnotation)}: ${globs.text}`,
-    selector && `${annotationKey(selectorAnnotation)}: ${selector.text}`,
+    globs && `${annotationKey(by)}: ${globs.text}`,
+    selector && `${annotationKey(`${by}-selector`)}: ${selector.text}`,
   ]
     .filter((text) => text !== undefined)
     .join(any ? ", or " : ", ");

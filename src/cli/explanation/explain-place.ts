@@ -1,12 +1,7 @@
 // Explains one place of a source, or one pulling object: every rule in the planner's order, with a mark at the one that
 // decided. The verdict is the plan's where the plan has a row, and otherwise the planner's decision for the place.
 import { because, reasonText, type Reason } from "../../controller/model/reasons.ts";
-import type {
-  CachedObject,
-  ClusterState,
-  PlannerSettings,
-  PullingObject,
-} from "../../controller/model/cluster.ts";
+import type { CachedObject, PullingObject } from "../../controller/model/cluster.ts";
 import type { TargetNamespace } from "../../controller/desired/targets.ts";
 import type { Row, Verdict } from "../../controller/model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -14,8 +9,8 @@ import type { Decision, Stays } from "../../controller/plan/decide.ts";
 import type { PullDecision } from "../../controller/plan/decide-pull.ts";
 import { unwantedVerdict } from "../../controller/plan/verdict-table.ts";
 import { Decisions } from "../../inspect/cluster/decisions.ts";
-import { unknownReason, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
-import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "./answer.ts";
+import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
+import type { ExplainedVerdict, Known, PlaceAnswer, RuleAnswer } from "./answer.ts";
 import { absentNamespaceAnswer, copyAnswers, pullAnswers } from "./explain-namespace.ts";
 import { NOT_PAUSED, pullingAnswers, sourceAnswers } from "./explain-object.ts";
 import { verdictAnswer } from "./explain-verdict.ts";
@@ -39,28 +34,20 @@ const OTHERS: Decided = {
 const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
 
 export class PlaceExplainer {
-  readonly #clusterState: ClusterState;
-  readonly #settings: PlannerSettings;
-  readonly #rights: ReaderRights;
+  readonly #known: Known;
   readonly #decisions: Decisions;
   readonly #rows: ReadonlyMap<string, Row>;
 
   /** `rows`: those of this kind. */
-  constructor(
-    clusterState: ClusterState,
-    settings: PlannerSettings,
-    rows: readonly Row[],
-    rights: ReaderRights,
-  ) {
-    this.#clusterState = clusterState;
-    this.#settings = settings;
-    this.#rights = rights;
-    this.#decisions = new Decisions(clusterState, settings);
+  constructor(known: Known, rows: readonly Row[]) {
+    this.#known = known;
+    this.#decisions = new Decisions(known.clusterState, known.settings);
     this.#rows = new Map(rows.map((row) => [pairKey(row.place, row.source, row.pulling), row]));
   }
 
   explain(pair: Pair): PlaceAnswer {
     const { pull } = pair;
+    const { kind } = this.#known.clusterState;
     const place = { namespace: pair.place.namespace, name: pair.place.name };
     const source = { namespace: pair.source.namespace, name: pair.source.name };
     const pulling = pull !== undefined;
@@ -68,7 +55,9 @@ export class PlaceExplainer {
     const row = this.#rows.get(pairKey(place, source, pulling));
     const planned = row ? decided(row.verdict, row.reason) : this.#decided(pair, target);
     const object = this.#objectAt(source);
-    const about = this.#about(pair, object);
+    const about = pull
+      ? pullingAnswers(pull, object, this.#known)
+      : sourceAnswers(source, object, this.#known);
     const there = this.#there(pair, object, target);
     // A paused source still wants its copies.
     const first = [...about, ...there].find(({ holds, rule }) => !holds && rule !== NOT_PAUSED);
@@ -77,19 +66,10 @@ export class PlaceExplainer {
     const reason = unread ?? planned.text ?? first?.answer ?? "it is not wanted there";
     const entry = object?.role === "source" ? object.entry : undefined;
     const present = target?.secrets.get(place.name);
-    const kind = this.#clusterState.kind;
-    const last = verdictAnswer(
-      { verdict, reason, pulling },
-      { kind, place, source: { ...source, kind, entry }, present, row },
-    );
-    const whole =
-      last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
-    const byRule =
-      verdict === "paused"
-        ? about.find(({ rule }) => rule === NOT_PAUSED)
-        : BY_RULE.includes(verdict)
-          ? first
-          : undefined;
+    const found = { kind, place, source: { ...source, kind, entry }, present, row };
+    const last = verdictAnswer({ verdict, reason, pulling }, found, first?.change);
+    const paused = about.find(({ rule }) => rule === NOT_PAUSED);
+    const byRule = verdict === "paused" ? paused : BY_RULE.includes(verdict) ? first : undefined;
     return {
       place,
       source,
@@ -97,19 +77,14 @@ export class PlaceExplainer {
       reason,
       code: row?.reason.code,
       pulling,
-      answers: [...about, ...there, ...(verdict === "skip" ? [] : [whole])],
-      decided: byRule ?? whole,
+      answers: [...about, ...there, ...(verdict === "skip" ? [] : [last])],
+      decided: byRule ?? last,
       due: { dueAt: row?.dueAt, removal: row?.removal },
     };
   }
 
   #objectAt({ namespace, name }: Ref): CachedObject | undefined {
-    return this.#clusterState.objectsIn(namespace).get(name);
-  }
-
-  #about({ source, pull }: Pair, object: CachedObject | undefined): readonly RuleAnswer[] {
-    const asked = [this.#clusterState, this.#settings, this.#rights] as const;
-    return pull ? pullingAnswers(pull, object, ...asked) : sourceAnswers(source, object, ...asked);
+    return this.#known.clusterState.objectsIn(namespace).get(name);
   }
 
   #there(
@@ -117,9 +92,8 @@ export class PlaceExplainer {
     object: CachedObject | undefined,
     target: TargetNamespace | undefined,
   ): readonly RuleAnswer[] {
-    const settings = this.#settings;
-    if (!target)
-      return [absentNamespaceAnswer(settings, this.#clusterState, place.namespace, this.#rights)];
+    if (!target) return [absentNamespaceAnswer(place.namespace, this.#known)];
+    const { settings } = this.#known;
     return pull
       ? pullAnswers(pull, object, target, settings)
       : copyAnswers(object, place, target, settings);
@@ -134,9 +108,11 @@ export class PlaceExplainer {
 
   /** Why the verdict depends on objects that the user may not read. */
   #unread({ place, source }: Pair, row: Row | undefined): string | undefined {
-    if (row) return unknownReason({ ...row, code: row.reason.code }, this.#rights);
-    const { settings, namespace } = this.#rights;
-    return namespace(source.namespace) ?? namespace(place.namespace) ?? settings;
+    const { rights } = this.#known;
+    if (row) return unknownReason({ ...row, code: row.reason.code }, rights);
+    return (
+      rights.namespace(source.namespace) ?? rights.namespace(place.namespace) ?? rights.settings
+    );
   }
 }
 

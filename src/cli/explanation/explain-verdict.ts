@@ -46,15 +46,17 @@ const RULES: Readonly<Record<ExplainedVerdict, string>> = {
 /** In the place of a conflict's rule: a pulling object never has to wait for its own place. */
 const FILLABLE = "its entries can be filled in";
 
+/** `otherwise`: the advice if the reason has none. */
 export function verdictAnswer(
   { verdict, reason, pulling }: Pick<PlaceAnswer, "verdict" | "reason" | "pulling">,
   found: Found,
+  otherwise: string | undefined,
 ): RuleAnswer {
   const usual = found.row?.removal?.hold === undefined ? RULES[verdict] : RULES.delete;
   const rule = pulling && verdict === "conflict" ? FILLABLE : usual;
   if (verdict === "unknown") return unreadAnswer(rule, reason);
   if (rule === THERE) return holding(rule, reason);
-  return failing(rule, reason, found.row && adviceOf(found, found.row));
+  return failing(rule, reason, (found.row && adviceOf(found, found.row)) ?? otherwise);
 }
 
 /** By the first of the row's reasons that has advice, or by the cause of the failed write. */

@@ -50,14 +50,15 @@ export function explain(
   const { kind } = clusterState;
   const object = clusterState.objectsIn(subject.namespace).get(subject.name);
   const rows = plan.rows.filter((row) => row.kind === kind);
-  const explainer = new PlaceExplainer(clusterState, settings, rows, rights);
+  const known = { clusterState, settings, rights };
+  const explainer = new PlaceExplainer(known, rows);
   const pairs = new Map<string, Pair>();
   for (const pair of pairsOf(subject, object, clusterState, rows, only)) {
     if (only !== undefined && pair.place.namespace !== only) continue;
     pairs.set(pairKey(pair.place, pair.source, pair.pull !== undefined), pair);
   }
   const places = Array.from(pairs.values(), (pair) => explainer.explain(pair)).toSorted(byPlace);
-  const answers = sourceAnswers(subject, object, clusterState, settings, rights);
+  const answers = sourceAnswers(subject, object, known);
   const unread =
     rights.namespace(subject.namespace) !== undefined ||
     !isNameRead(settings.onlyNames, subject.name);
