@@ -204,7 +204,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
 
   "cli/explanation": {
     from: [
-      ...RULES("annotations", "model", "desired", "observed/value-time", "plan"),
+      ...RULES("annotations", "model", "desired", "plan"),
       "inspect/cluster/decisions",
       "inspect/cluster/reader-rights",
       "text",
@@ -252,7 +252,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       "cli/explanation",
       "cli/status/controller-page",
       "page/status",
-      ...RULES("settings", "annotations/vocabulary", "model"),
+      ...RULES("settings", "annotations/vocabulary", "model", "observed/value-time"),
       ...KUBE("rest", "cache/list"),
       "text",
     ],

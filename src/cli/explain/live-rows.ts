@@ -13,7 +13,6 @@ import { ALL_RIGHTS, type ReaderRights } from "../../inspect/cluster/reader-righ
 import { dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import type { Status } from "../../page/status.ts";
-import type { ControllerPage } from "../status/controller-page.ts";
 
 /**
  * What the controller may not read decides as it does there, whatever the user may read. Under --namespaces a name may
@@ -21,14 +20,15 @@ import type { ControllerPage } from "../status/controller-page.ts";
  */
 export function asTheController(
   read: ReadCluster,
-  page: ControllerPage,
+  status: Pick<Status, "unreadableNames"> | undefined,
   { scope }: Pick<PlannerSettings, "scope">,
 ): ReadCluster {
-  const denied = page.kind === "read" && !scope ? page.status.unreadableNames : [];
-  if (denied.length === 0) return read;
+  if (!status || scope || status.unreadableNames.length === 0) return read;
   const clusterStates = read.clusterStates.map((clusterState) => {
     const names = new Set(
-      denied.flatMap(({ kind, name }) => (kind === clusterState.kind ? [name] : [])),
+      status.unreadableNames.flatMap(({ kind, name }) =>
+        kind === clusterState.kind ? [name] : [],
+      ),
     );
     return { ...clusterState, unreadableNames: () => names };
   });

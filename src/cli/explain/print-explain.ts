@@ -24,10 +24,9 @@ import { dryPlanOf } from "../../inspect/cluster/dry-plan.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
-import { NOT_RECORDED } from "../explanation/records.ts";
 import { asTheController, withLiveRows } from "./live-rows.ts";
-import { readRecords, recordOnLease, type Records } from "./read-records.ts";
-import { recordLines } from "./records-text.ts";
+import { readRecords, recordOnLease } from "./read-records.ts";
+import { NOT_RECORDED, recordLines, type Records } from "./records.ts";
 import { say } from "../../inspect/kubectl/say.ts";
 
 export async function printExplain(args: Args, program: Program): Promise<number> {
@@ -38,29 +37,24 @@ export async function printExplain(args: Args, program: Program): Promise<number
   return withClusterContext(flags, planningFlags(args), program, async (context) => {
     const { connection, planning } = context;
     const subject = { namespace: connection.namespace, name };
+    const { settings } = planning;
     const page = await readControllerPage(context, undefined);
-    const read = asTheController(
-      await readForPlanning(context, {
-        fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
-      }),
-      page,
-      planning.settings,
-    );
-    const clusterState = stateOfKind(read, kind);
-    const { waiting: plan } = await dryPlanOf({ ...read, settings: planning.settings });
-    const live =
-      page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;
+    const status = page.kind === "read" ? page.status : undefined;
+    const fallback = [subject.namespace, ...(namespace === undefined ? [] : [namespace])];
+    const read = asTheController(await readForPlanning(context, { fallback }), status, settings);
     const { rights } = read;
-    const explanation = explain(clusterState, planning.settings, live, subject, {
-      namespace,
-      rights,
-      formerRules: page.kind === "read" ? page.status.formerRules.shown : [],
-    });
+    const clusterState = stateOfKind(read, kind);
+    const { waiting: plan } = await dryPlanOf({ ...read, settings });
+    const live = status ? withLiveRows(plan, clusterState, status, rights) : plan;
+    const formerRules = status?.formerRules.shown;
+    const options = { namespace, rights, ...(formerRules && { formerRules }) };
+    const explanation = explain(clusterState, settings, live, subject, options);
     const known = printUnknown(read, program);
     const since = sinceMs === undefined ? undefined : await recorded(explanation, sinceMs, context);
     const isAbsent = explanation.is === "absent" && explanation.places.length === 0;
-    if (isAbsent && known && !since?.records.some(({ object }) => object === nameOf(explanation)))
-      throw notFound(kind, subject, clusterState, await removedAs(context, subject));
+    const object = `${kind} ${refText(subject)}`;
+    if (isAbsent && known && !since?.records.some((record) => record.object === object))
+      throw await notFound(kind, subject, clusterState, context);
     print(explanation, since, flags, program);
     if (page.kind === "read")
       say(program.stderr, `with the word of the controller ${page.pod} on failures and holds`);
@@ -70,31 +64,20 @@ export async function printExplain(args: Args, program: Program): Promise<number
   });
 }
 
-type Since = Records & { readonly fromMs: number };
-
-async function recorded(
-  explanation: Explanation,
+/** The namespaces of a source that is copied to many are asked for one by one, with --in. */
+function recorded(
+  { kind, subject, places }: Explanation,
   sinceMs: number,
   { connection, nowMs, program: { signal } }: ClusterContext,
-): Promise<Since> {
-  const { kind, subject, places } = explanation;
-  const fromMs = nowMs() - sinceMs;
-  const isOwn = (place: Ref): boolean => refText(place) === refText(subject);
-  // The namespaces of a source that is copied to many are asked for one by one, with --in.
-  const [only] = places.length === 1 ? places : places.filter(({ place }) => isOwn(place));
-  const sources = only && !isOwn(only.source) ? [only.source] : [];
-  const copies = only && !isOwn(only.place) ? [only.place] : [];
-  const query = { kind, subject, sources, copies, fromMs };
-  return { ...(await readRecords(connection.client, query, signal)), fromMs };
-}
-
-function nameOf({ kind, subject }: Explanation): string {
-  return `${kind} ${refText(subject)}`;
+): Promise<Records> {
+  const own = places.filter(({ place }) => refText(place) === refText(subject));
+  const [about = { place: subject, source: subject }] = places.length === 1 ? places : own;
+  return readRecords(connection.client, kind, subject, about, nowMs() - sinceMs, signal);
 }
 
 function print(
   explanation: Explanation,
-  since: Since | undefined,
+  since: Records | undefined,
   flags: ReturnType<typeof readKubectlFlags>,
   program: Program,
 ): void {
@@ -102,7 +85,7 @@ function print(
   if (output === "table" || output === "wide") {
     for (const line of explanationLines(explanation, flags, program)) program.stdout.write(line);
     if (!since) return;
-    for (const line of recordLines(since, since.fromMs, flags, program)) program.stdout.write(line);
+    for (const line of recordLines(since, flags, program)) program.stdout.write(line);
     return;
   }
   const { kind, subject, is, answers, waysOut } = explanation;
@@ -132,27 +115,21 @@ function onlyNamespace(name: string | undefined): string | undefined {
   throw new UsageError(`--in: "${name}" is not the name of a namespace`);
 }
 
-/** Anybody who may write Events there could have written it, so it is said whose word it is. */
-async function removedAs(
-  { connection: { client }, lease, program: { signal } }: ClusterContext,
-  subject: Ref,
-): Promise<string> {
-  const found = await recordOnLease(client, lease, subject, signal);
-  return found === undefined ? "" : `; ${found}`;
-}
-
-function notFound(
+/** What the Lease records is said with its origin, because others may write Events there. */
+async function notFound(
   kind: ObjectKind,
   place: Ref,
   clusterState: ClusterState,
-  removed: string,
-): UsageError {
+  { connection, lease, program: { signal } }: ClusterContext,
+): Promise<UsageError> {
   const { namespace, name } = place;
   const [source] = sourcesNamed(clusterState, place);
-  const why = source
-    ? `; why ${refText(source)} has no copy there: secretcast explain ${source.name} -n ${source.namespace} --in ${namespace}`
-    : "";
-  return new UsageError(
-    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)${why}${removed}`,
-  );
+  const record = await recordOnLease(connection.client, lease, place, signal);
+  const parts = [
+    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)`,
+    source &&
+      `why ${refText(source)} has no copy there: secretcast explain ${source.name} -n ${source.namespace} --in ${namespace}`,
+    record,
+  ];
+  return new UsageError(parts.filter((part) => part !== undefined).join("; "));
 }

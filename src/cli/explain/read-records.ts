@@ -2,6 +2,7 @@
 // may not be read is reported, one line each.
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { stringOf } from "../../controller/model/unstructured.ts";
 import type { ApiClient } from "../../../packages/kube/rest/api-client.ts";
 import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import {
@@ -11,68 +12,39 @@ import {
   NAMESPACES,
   type Resource,
 } from "../../../packages/kube/rest/resource.ts";
-import { fieldsIn } from "../../inspect/requests/fields.ts";
+import { fieldsIn, type AnswerFields } from "../../inspect/requests/fields.ts";
 import { getObject } from "../../inspect/requests/get.ts";
 import { listAll } from "../../../packages/kube/cache/list.ts";
 import { orRefusal } from "../../inspect/requests/refusal.ts";
 import { parseRef, refText, type Ref } from "../../text/names.ts";
-import {
-  markText,
-  recordOfEvent,
-  recordsOf,
-  recordsSince,
-  type Recorded,
-} from "../explanation/records.ts";
-
-export type Records = {
-  /** Oldest first. */
-  readonly records: readonly Recorded[];
-  /** What the marks of the object say, if it is a copy. */
-  readonly mark: string | undefined;
-  /** What could not be read. */
-  readonly unknown: readonly string[];
-};
-
-export type RecordsOf = {
-  readonly kind: ObjectKind;
-  readonly subject: Ref;
-  /** Its source, if it has another one. */
-  readonly sources: readonly Ref[];
-  /** A copy of it that was asked for. */
-  readonly copies: readonly Ref[];
-  readonly fromMs: number;
-};
+import { markText, recordOfEvent, recordsOf, type Recorded, type Records } from "./records.ts";
 
 /** Cluster-scoped objects have their Events here. */
 const CLUSTER_EVENTS = "default";
 const MOST_EVENTS = 1000;
 
+/** Of `subject`, and of the one place that it is asked about with its source. */
 export async function readRecords(
   client: ApiClient,
-  { kind, subject, sources, copies, fromMs }: RecordsOf,
+  kind: ObjectKind,
+  subject: Ref,
+  { place, source }: { readonly place: Ref; readonly source: Ref },
+  fromMs: number,
   signal: AbortSignal,
 ): Promise<Records> {
   const reading = new Reading(client, signal);
   const { resource } = KINDS[kind];
   const own = await reading.object(resource, subject);
-  for (const place of [...copies, ...sources]) {
-    const copy = await reading.object(resource, place);
-    await reading.list(copy);
-  }
-  await reading.list(own);
-  const places = [subject, ...copies];
-  for (const name of new Set(places.map(({ namespace }) => namespace)))
+  const others = [await reading.object(resource, place), await reading.object(resource, source)];
+  for (const metadata of [...others, own]) await reading.list(metadata);
+  for (const { namespace: name } of [subject, place])
     await reading.object(NAMESPACES, { namespace: "", name });
-  return {
-    records: recordsSince(reading.records, fromMs, Date.parse),
-    mark: markText(own),
-    unknown: reading.unknown,
-  };
+  return { fromMs, records: reading.since(fromMs), mark: markText(own), unknown: reading.unknown };
 }
 
 /**
- * What the controller's Lease has recorded last of copies of an object, or of one, that are gone with their source: a
- * line, or why it is not known.
+ * What the controller's Lease has recorded last of copies of an object, or of one, that no longer exist, like their
+ * source: a line, or why it is not known.
  */
 export async function recordOnLease(
   client: ApiClient,
@@ -87,13 +59,13 @@ export async function recordOnLease(
     const isCopy = record.includes(`/${name} `) && namespaces.split(", ").includes(namespace);
     return isCopy || record.includes(`source ${namespace}/${name} `);
   };
-  const last = recordsSince(reading.records.filter(isOf), 0, Date.parse).at(-1);
+  const last = reading.since(0).findLast(isOf);
   return last ? `${last.object}, ${last.at}: ${last.record}` : reading.unknown[0];
 }
 
 class Reading {
-  readonly records: Recorded[] = [];
   readonly unknown: string[] = [];
+  readonly #records: Recorded[] = [];
   readonly #client: ApiClient;
   readonly #signal: AbortSignal;
   readonly #seen = new Set<string>();
@@ -103,36 +75,36 @@ class Reading {
     this.#signal = signal;
   }
 
-  /** Its metadata and Events. Answers with the metadata. `entry`: the only entry of it that matters. */
-  async object(resource: Resource, place: Ref, entry?: string): Promise<unknown> {
-    const { kind } = resource;
+  /** Oldest first. Times differ in their digits, so they are not compared as texts. */
+  since(fromMs: number): readonly Recorded[] {
+    return this.#records
+      .filter(({ at }) => Date.parse(at) >= fromMs)
+      .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  }
+
+  /** Its metadata and Events, once. Answers with the metadata. `entry`: the only entry of it that matters. */
+  async object(resource: Resource, place: Ref, entry?: string): Promise<AnswerFields> {
     const name = place.namespace === "" ? place.name : refText(place);
-    const object = `${kind} ${name}`;
-    if (this.#seen.has(object)) return undefined;
+    const object = `${resource.kind} ${name}`;
+    if (this.#seen.has(object)) return {};
     this.#seen.add(object);
-    const [metadata] = await Promise.all([
-      this.#metadata(resource, place, object),
-      this.events(kind, place, object),
+    const accept = METADATA;
+    const read = getObject(this.#client, resource, place, this.#signal, { accept });
+    const [answer] = await Promise.all([
+      this.#allowed(`${object} cannot be read`, read),
+      this.events(resource.kind, place, object),
     ]);
-    this.records.push(
-      ...recordsOf({ kind, name, metadata, ...(entry !== undefined && { entry }) }),
-    );
+    const metadata = fieldsIn(fieldsIn(answer)["metadata"]);
+    this.#records.push(...recordsOf(object, metadata, entry));
     return metadata;
   }
 
   /** The source list whose entry made a copy. */
-  async list(metadata: unknown): Promise<void> {
-    const annotations = fieldsIn(fieldsIn(metadata)["annotations"]);
-    const entry = annotations[annotationKey("entry")];
-    const list = annotations[annotationKey("list")];
-    const ref = typeof list === "string" ? parseRef(list) : undefined;
-    if (ref && typeof entry === "string") await this.object(CONFIG_MAPS, ref, entry);
-  }
-
-  async #metadata(resource: Resource, place: Ref, object: string): Promise<unknown> {
-    const accept = METADATA;
-    const read = getObject(this.#client, resource, place, this.#signal, { accept });
-    return fieldsIn(await this.#allowed(`${object} cannot be read`, read))["metadata"];
+  async list({ annotations }: AnswerFields): Promise<void> {
+    const marks = fieldsIn(annotations);
+    const entry = stringOf(marks[annotationKey("entry")]);
+    const list = parseRef(stringOf(marks[annotationKey("list")]));
+    if (list && entry !== "") await this.object(CONFIG_MAPS, list, entry);
   }
 
   /** Its Events. */
@@ -156,7 +128,7 @@ class Reading {
         onRestart: () => (found = []),
       }),
     );
-    this.records.push(...found);
+    this.#records.push(...found);
   }
 
   /** Undefined where it does not exist or may not be read. */
