@@ -23,15 +23,34 @@ import type { ClusterContext } from "../../inspect/cluster/cluster-context.ts";
 import { say } from "../../inspect/kubectl/say.ts";
 
 export type ControllerPage =
-  | { readonly kind: "read"; readonly status: Status; readonly pod: string }
+  | { readonly kind: "read"; readonly status: PageStatus; readonly pod: string }
   /** Why not. */
   | { readonly kind: "unreachable"; readonly why: string };
 
-/** What a controller of another version may leave out. */
-const LEFT_OUT: Pick<Status, "troubles" | "unreadableNames"> = {
-  troubles: [],
-  unreadableNames: [],
-};
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTruncated = (value: unknown): boolean => isRecord(value) && Array.isArray(value["shown"]);
+
+/** What the commands read of a page. A page without one of these is of a version that this one does not read. */
+const FORM = {
+  version: isText,
+  dryRun: (value: unknown) => typeof value === "boolean",
+  leader: isRecord,
+  troubles: Array.isArray,
+  unreadableNames: Array.isArray,
+  sources: isTruncated,
+  groups: isTruncated,
+  formerRules: isTruncated,
+  unclear: isTruncated,
+  ignored: isRecord,
+  list: isRecord,
+} as const satisfies Partial<Readonly<Record<keyof Status, (value: unknown) => boolean>>>;
+
+/** An earlier version did not report these. */
+const ADDED = { troubles: [], unreadableNames: [] } as const satisfies Partial<Status>;
+
+/** No command reads another field. JSON leaves out what is undefined. */
+type PageStatus = Pick<Status, keyof typeof FORM | "totals" | "outdated">;
+
 const USUAL_PORT = 8081;
 // A stand-by replica has no status. There are two or three replicas.
 const MOST_PODS = 3;
@@ -250,18 +269,17 @@ function pageOver(
   });
 }
 
-// As much of its form as is needed to print it.
-function readJson(text: string): Status | undefined {
+function readJson(text: string): PageStatus | undefined {
   let status: unknown;
   try {
     status = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (!isRecord(status)) return undefined;
-  const { sources, groups, formerRules, version } = status;
-  const isList = (value: unknown): boolean => isRecord(value) && Array.isArray(value["shown"]);
-  const known =
-    typeof version === "string" && isList(sources) && isList(groups) && isList(formerRules);
-  return known ? ({ ...LEFT_OUT, ...status } as unknown as Status) : undefined;
+  const page = isRecord(status) ? { ...ADDED, ...status } : undefined;
+  return isPage(page) ? page : undefined;
+}
+
+function isPage(page: Readonly<Record<string, unknown>> | undefined): page is PageStatus {
+  return page !== undefined && Object.entries(FORM).every(([name, isForm]) => isForm(page[name]));
 }

@@ -175,18 +175,18 @@ function statusOfPlan(
 }
 
 // Its list may be cut, its totals are not. A source that lost a place is among the worst, so it is listed.
-function isWholeCurrent({ totals }: Status): boolean {
+function isWholeCurrent({ totals }: Pick<Status, "totals">): boolean {
   if (!totals || totals.refused > 0) return false;
   const { current: _current, paused: _paused, ...others } = totals.states;
   return Object.values(others).every((count) => count === 0);
 }
 
-function unlisted({ sources }: Status): readonly string[] {
+function unlisted({ sources }: Pick<Status, "sources">): readonly string[] {
   const rest = sources.total - sources.shown.length;
   return rest > 0 ? [`${rest} more sources are not listed: narrow it with -n`] : [];
 }
 
-function outdated(status: Status): readonly string[] {
+function outdated(status: Pick<Status, "outdated">): readonly string[] {
   if (!status.outdated) return [];
   const { asOfMs } = status.outdated;
   const age = formatDuration(Math.max(0, Math.round((Date.now() - asOfMs) / 1000)) * 1000);

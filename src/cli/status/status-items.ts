@@ -93,9 +93,8 @@ function withoutLine(subject: Subject, groups: readonly StatusGroup[]): StatusIt
   };
 }
 
-// A page of an earlier version only contains Secrets and does not name the kind.
-function placeOf({ kind, source }: { kind?: ObjectKind; source: string }): ItemObject {
-  return objectOfItem(kind ?? "Secret", parseRef(source) ?? { namespace: "", name: source });
+function placeOf({ kind, source }: Subject): ItemObject {
+  return objectOfItem(kind, parseRef(source) ?? { namespace: "", name: source });
 }
 
 function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
