@@ -204,7 +204,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
 
   "cli/explanation": {
     from: [
-      ...RULES("annotations", "model", "desired", "plan"),
+      ...RULES("annotations", "model", "desired"),
       "inspect/cluster/decisions",
       "inspect/cluster/reader-rights",
       "text",

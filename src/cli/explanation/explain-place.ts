@@ -1,13 +1,10 @@
 // Explains one place of a source, or one pulling object: every rule in the planner's order, with a mark at the one that
 // decided. The verdict is the plan's where the plan has a row, and otherwise the planner's decision for the place.
-import { because, reasonText, type Reason } from "../../controller/model/reasons.ts";
+import { reasonText } from "../../controller/model/reasons.ts";
 import type { CachedObject, PullingObject } from "../../controller/model/cluster.ts";
 import type { TargetNamespace } from "../../controller/desired/targets.ts";
-import type { Row, Verdict } from "../../controller/model/verdicts.ts";
+import type { Row } from "../../controller/model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import type { Decision, Stays } from "../../controller/plan/decide.ts";
-import type { PullDecision } from "../../controller/plan/decide-pull.ts";
-import { unwantedVerdict } from "../../controller/plan/verdict-table.ts";
 import { Decisions } from "../../inspect/cluster/decisions.ts";
 import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ExplainedVerdict, Known, PlaceAnswer, RuleAnswer } from "./answer.ts";
@@ -22,14 +19,6 @@ export function pairKey(place: Ref, source: Ref, pulling: boolean): string {
   return `${refText(place)} ${refText(source)} ${pulling}`;
 }
 
-/** What the planner decides. A skipped place has no text: the first failing rule says why. */
-type Decided = { readonly verdict: Verdict; readonly text?: string };
-
-const SKIP: Decided = { verdict: "skip" };
-const OTHERS: Decided = {
-  verdict: "frozen",
-  text: "its source belongs to another installation (--other-source-namespaces)",
-};
 /** Verdicts that the first failing rule determines. */
 const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
 
@@ -53,7 +42,8 @@ export class PlaceExplainer {
     const pulling = pull !== undefined;
     const target = this.#decisions.target(place.namespace);
     const row = this.#rows.get(pairKey(place, source, pulling));
-    const planned = row ? decided(row.verdict, row.reason) : this.#decided(pair, target);
+    const planned =
+      row ?? (pull ? this.#decisions.ofPull(pull) : this.#decisions.ofCopy(source, place));
     const object = this.#objectAt(source);
     const about = pull
       ? pullingAnswers(pull, object, this.#known)
@@ -63,7 +53,8 @@ export class PlaceExplainer {
     const first = [...about, ...there].find(({ holds, rule }) => !holds && rule !== NOT_PAUSED);
     const unread = this.#unread(pair, row);
     const verdict = unread === undefined ? planned.verdict : "unknown";
-    const reason = unread ?? planned.text ?? first?.answer ?? "it is not wanted there";
+    const skipped = verdict === "skip" ? first?.answer : undefined;
+    const reason = unread ?? skipped ?? reasonText(planned.reason);
     const entry = object?.role === "source" ? object.entry : undefined;
     const present = target?.secrets.get(place.name);
     const found = { kind, place, source: { ...source, kind, entry }, present, row };
@@ -99,13 +90,6 @@ export class PlaceExplainer {
       : copyAnswers(object, place, target, settings);
   }
 
-  #decided({ place, source, pull }: Pair, target: TargetNamespace | undefined): Decided {
-    if (!target) return SKIP;
-    if (pull) return decidedForPull(this.#decisions.of(target, pull));
-    const present = target.secrets.get(place.name);
-    return decidedFor(refText(source), this.#decisions.at(target, place.name), present);
-  }
-
   /** Why the verdict depends on objects that the user may not read. */
   #unread({ place, source }: Pair, row: Row | undefined): string | undefined {
     const { rights } = this.#known;
@@ -113,60 +97,5 @@ export class PlaceExplainer {
     return (
       rights.namespace(source.namespace) ?? rights.namespace(place.namespace) ?? rights.settings
     );
-  }
-}
-
-function decided(verdict: Verdict, reason: Reason): Decided {
-  return { verdict, text: reasonText(reason) };
-}
-
-/** What a decision gives one source. While a take-over waits, the sources that wait for it have rows. */
-function decidedFor(
-  source: string,
-  decision: Decision,
-  present: CachedObject | undefined,
-): Decided {
-  switch (decision.kind) {
-    case "skip":
-      return SKIP;
-    case "stays": {
-      const { verdict, reason, isOthers = false } = decision;
-      if (refText(decision.source) !== source) return lostBy(source, decision);
-      return isOthers ? OTHERS : decided(verdict, reason);
-    }
-    case "given": {
-      const { verdict, reason, winner, meanwhile } = decision;
-      if (winner.text === source)
-        return decided(verdict, verdict === "current" ? because("Current") : reason);
-      return meanwhile ? decidedFor(source, meanwhile, present) : lostBy(source, decision);
-    }
-    case "unwanted": {
-      const { onDelete, removalReason, successor } = decision;
-      if (present?.role !== "copy" || refText(present.template.source) !== source)
-        return successor ? decidedFor(source, successor, present) : SKIP;
-      const state = present.deleting ? "deleting" : "equal";
-      return decided(unwantedVerdict(state, onDelete), removalReason.reason);
-    }
-  }
-}
-
-function lostBy(source: string, { losers, lost }: Pick<Stays, "losers" | "lost">): Decided {
-  return lost && losers.some(({ text }) => text === source)
-    ? decided("conflict", lost.reason)
-    : SKIP;
-}
-
-function decidedForPull(decision: PullDecision): Decided {
-  switch (decision.kind) {
-    case "stays":
-      return decided(decision.verdict, decision.reason);
-    case "others":
-      return OTHERS;
-    case "current":
-      return decided("current", because("Current"));
-    case "fill":
-      return decided("update", because("EntriesDiffer"));
-    case "unwanted":
-      return decided("release", decision.removalReason.reason);
   }
 }

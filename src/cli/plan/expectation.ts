@@ -6,7 +6,8 @@ import { UsageError } from "../../controller/settings/config.ts";
 import { VERDICTS } from "../../controller/model/verdicts.ts";
 import { parseRef, refText } from "../../text/names.ts";
 import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
-import type { ClusterState } from "../../controller/model/cluster.ts";
+import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
+import { Decisions, type Decided } from "../../inspect/cluster/decisions.ts";
 import { CLI_API_VERSION } from "../../inspect/kubectl/listing.ts";
 import type { FileObject } from "../../inspect/files/file-objects.ts";
 import type { ItemVerdict, PlanItem } from "./plan-items.ts";
@@ -61,6 +62,7 @@ export function unexpected(
   items: readonly PlanItem[],
   expectations: readonly ExpectedItem[],
   clusterStates: readonly ClusterState[],
+  settings: PlannerSettings,
 ): readonly Unexpected[] {
   const expected = new Map(expectations.map((item) => [keyOf(item), item.verdict]));
   const found = new Map(items.map((item) => [keyOf(item), item]));
@@ -69,27 +71,37 @@ export function unexpected(
     if (wanted === item.verdict) return [];
     return [wanted === undefined ? item : { ...item, expected: wanted }];
   });
+  const decide = decider(clusterStates, settings);
   const missing = expectations.flatMap((item): readonly Unexpected[] => {
     if (found.has(keyOf(item))) return [];
-    const verdict = quietVerdict(item, clusterStates);
+    const { verdict, reason } = decide(item);
     if (verdict === item.verdict) return [];
-    const reason = because(verdict === "current" ? "Current" : "NothingWanted");
     const { code } = reason;
     return [{ ...item, verdict, code, reason: reasonText(reason), expected: item.verdict }];
   });
   return [...other, ...missing];
 }
 
-// The verdict of a place that the plan does not list.
-function quietVerdict(
-  { resource, namespace, name, source }: ExpectedItem,
+/** For a place that the plan does not list. */
+function decider(
   clusterStates: readonly ClusterState[],
-): ItemVerdict {
-  const clusterState = clusterStates.find(({ kind }) => KINDS[kind].resource.plural === resource);
-  const object = clusterState?.objectsIn(namespace).get(name);
-  if (object?.role === "copy" && refText(object.template.source) === source) return "current";
-  const filled = object?.role === "pull" && object.from && refText(object.from) === source;
-  return filled ? "current" : "skip";
+  settings: PlannerSettings,
+): (item: ExpectedItem) => Decided {
+  const kinds = new Map(
+    clusterStates.map((clusterState) => [
+      KINDS[clusterState.kind].resource.plural,
+      { clusterState, decisions: new Decisions(clusterState, settings) },
+    ]),
+  );
+  return ({ resource, namespace, name, source }) => {
+    const kind = kinds.get(resource);
+    const from = parseRef(source);
+    if (!kind || !from) return { verdict: "skip", reason: because("NothingWanted") };
+    const object = kind.clusterState.objectsIn(namespace).get(name);
+    return object?.role === "pull" && object.from && refText(object.from) === source
+      ? kind.decisions.ofPull(object)
+      : kind.decisions.ofCopy(from, { namespace, name });
+  };
 }
 
 function keyOf({ resource, namespace, name, source }: ExpectedItem): string {

@@ -182,7 +182,11 @@ async function printPlanOf(
   const different =
     expected === undefined
       ? items.some(isChange)
-      : printDifferences(unexpected(items, expected, read.clusterStates), flags, program);
+      : printDifferences(
+          unexpected(items, expected, read.clusterStates, planning.settings),
+          flags,
+          program,
+        );
   if (expected === undefined)
     printListing<PlanItem>(
       { kind: "PlanList", items, beside, columns: planColumns(items), nameOf: kubectlName },

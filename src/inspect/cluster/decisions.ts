@@ -1,18 +1,35 @@
 // The planner's own decision for any place of a cluster that was just read. A plan has no row for a place that is current
 // or skipped, and a limited number of rows for the others. Nothing is remembered of earlier syncs.
 import type {
+  CachedObject,
   ClusterState,
   PlannerSettings,
   PullingObject,
 } from "../../controller/model/cluster.ts";
+import { because, reportedReason, type Reason } from "../../controller/model/reasons.ts";
+import type { Verdict } from "../../controller/model/verdicts.ts";
 import type { TargetNamespace } from "../../controller/desired/targets.ts";
-import { decide, type Decision } from "../../controller/plan/decide.ts";
-import { decidePull, type PullDecision } from "../../controller/plan/decide-pull.ts";
+import { decide, type Decision, type Stays } from "../../controller/plan/decide.ts";
+import { decidePull } from "../../controller/plan/decide-pull.ts";
 import { KindPlan } from "../../controller/plan/plan-kind.ts";
 import { IgnoredObjects } from "../../controller/plan/plan-reports.ts";
 import { Proposals } from "../../controller/plan/proposals.ts";
+import { unwantedVerdict } from "../../controller/plan/verdict-table.ts";
 import type { View } from "../../controller/plan/view.ts";
 import { PlannerMemory } from "../../controller/state/planner-memory.ts";
+import { refText, type Ref } from "../../text/names.ts";
+
+export type Decided = { readonly verdict: Verdict; readonly reason: Reason };
+
+const SKIP = decided("skip", because("NothingWanted"));
+const CURRENT = decided("current", because("Current"));
+const OTHERS = decided(
+  "frozen",
+  reportedReason(
+    "SourceOutOfScope",
+    "its source belongs to another installation (--other-source-namespaces)",
+  ),
+);
 
 export class Decisions {
   readonly #view: View;
@@ -29,13 +46,68 @@ export class Decisions {
     return this.#targets.get(namespace);
   }
 
-  at(target: TargetNamespace, name: string): Decision {
-    return decide(this.#view, { target, name, present: target.secrets.get(name) });
+  /** What one source gets at a place. */
+  ofCopy(source: Ref, { namespace, name }: Ref): Decided {
+    const target = this.target(namespace);
+    if (!target) return SKIP;
+    const present = target.secrets.get(name);
+    const decision = decide(this.#view, { target, name, present });
+    return decidedFor(refText(source), decision, present);
   }
 
-  of(target: TargetNamespace, pull: PullingObject): PullDecision {
-    return decidePull(this.#view, { target, pull });
+  ofPull(pull: PullingObject): Decided {
+    const target = this.target(pull.namespace);
+    if (!target) return SKIP;
+    const decision = decidePull(this.#view, { target, pull });
+    switch (decision.kind) {
+      case "stays":
+        return decision;
+      case "others":
+        return OTHERS;
+      case "current":
+        return CURRENT;
+      case "fill":
+        return decided("update", because("EntriesDiffer"));
+      case "unwanted":
+        return decided("release", decision.removalReason.reason);
+    }
   }
+}
+
+function decided(verdict: Verdict, reason: Reason): Decided {
+  return { verdict, reason };
+}
+
+// While a take-over waits, the sources that wait for it have rows.
+function decidedFor(
+  source: string,
+  decision: Decision,
+  present: CachedObject | undefined,
+): Decided {
+  switch (decision.kind) {
+    case "skip":
+      return SKIP;
+    case "stays":
+      if (refText(decision.source) !== source) return lostBy(source, decision);
+      return decision.isOthers === true ? OTHERS : decision;
+    case "given": {
+      const { verdict, winner, meanwhile } = decision;
+      if (winner.text === source) return verdict === "current" ? CURRENT : decision;
+      return meanwhile ? decidedFor(source, meanwhile, present) : lostBy(source, decision);
+    }
+    case "unwanted": {
+      const { onDelete, removalReason, successor } = decision;
+      if (present?.role !== "copy" || refText(present.template.source) !== source)
+        return successor ? decidedFor(source, successor, present) : SKIP;
+      const state = present.deleting ? "deleting" : "equal";
+      return decided(unwantedVerdict(state, onDelete), removalReason.reason);
+    }
+  }
+}
+
+function lostBy(source: string, { losers, lost }: Pick<Stays, "losers" | "lost">): Decided {
+  const isLoser = losers.some(({ text }) => text === source);
+  return lost && isLoser ? decided("conflict", lost.reason) : SKIP;
 }
 
 function kindPlanOf(clusterState: ClusterState, settings: PlannerSettings): KindPlan {

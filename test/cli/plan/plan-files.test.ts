@@ -182,6 +182,39 @@ test("what may be expected also is that nothing is to be done: current and skip"
   assert.equal(said.code, 0, said.stdout + said.stderr);
 });
 
+test("a copy of another installation's source is not current, as --expect has it", async (t) => {
+  const item = { resource: "secrets", namespace: "team-a", name: "s", source: "apps/s" };
+  const expected = {
+    apiVersion: "cli.secretcast.io/v1alpha1",
+    kind: "PlanList",
+    items: [{ ...item, verdict: "current" }],
+  };
+  const copy = {
+    kind: "Secret",
+    apiVersion: "v1",
+    metadata: {
+      namespace: "team-a",
+      name: "s",
+      labels: { "app.kubernetes.io/managed-by": "secretcast" },
+      annotations: {
+        "secretcast.io/source": "apps/s",
+        "secretcast.io/source-uid": "11111111-1111-1111-1111-111111111111",
+        "secretcast.io/source-version": "1",
+        "secretcast.io/placed-at": "team-a/s",
+      },
+    },
+  };
+  const path = folderOf(t, {
+    "in/a.yaml": `${TEAMS}---\n${JSON.stringify(copy)}`,
+    "expected.json": JSON.stringify(expected),
+  });
+  const plan = ["plan", "-f", `${path}/in`, "--expect", `${path}/expected.json`];
+  const flags = ["--no-headers", "--source-namespaces", "none", "--other-source-namespaces=apps"];
+  const said = await commandLine([...plan, ...flags]);
+  assert.equal(said.code, 2, said.stderr);
+  assert.match(said.stdout, /^current +frozen +team-a +s +apps\/s +its source belongs to another/);
+});
+
 test("-l leaves the rows of sources with these labels; -o wide adds the reasons", async () => {
   const second = SOURCE.replace("name: registry", "name: other").replace("app: web", "app: db");
   const stdin = `${TEAMS}---\n${SOURCE}---\n${second}`;
