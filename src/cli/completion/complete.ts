@@ -76,7 +76,7 @@ async function offer(
   if (command === undefined) return starting(current, plain(all.commands));
   // The first argument is the command itself.
   if (given.others.length > 1) return NOTHING;
-  if (command === "explain") {
+  if (OBJECT_COMMANDS.includes(command)) {
     const [prefix = "", word = "secret"] = /^([a-z]+)\//.exec(current) ?? [];
     const kind = kindOfWord(word);
     const names = kind ? await cluster.objects(kind, given.flags) : [];
@@ -116,8 +116,19 @@ function givenOf(
   return { flags: given, others };
 }
 
+/** Commands about one object. */
+const OBJECT_COMMANDS: readonly string[] = ["explain", "rotation"];
 /** Flags whose values are files, or folders. */
-const FILE_FLAGS: readonly string[] = ["--kubeconfig", "--filename", "--expect"];
+const FILE_FLAGS: readonly string[] = [
+  "--kubeconfig",
+  "--certificate-authority",
+  "--client-certificate",
+  "--client-key",
+  "--cache-dir",
+  "--filename",
+  "--base",
+  "--expect",
+];
 const NAMESPACE_FLAGS: readonly string[] = [
   "--namespace",
   "--in",
@@ -126,6 +137,7 @@ const NAMESPACE_FLAGS: readonly string[] = [
   "--exclude-namespaces",
   "--other-source-namespaces",
   "--lease-namespace",
+  "--new-sources-in",
 ];
 /** The first is the form without the flag. */
 const [, ...OUTPUTS] = OUTPUT_FORMS;

@@ -8,10 +8,10 @@ import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
 import type { Explanation } from "../explanation/explain.ts";
 import { awaitsRemoval, type WaysOut } from "../explanation/ways-out.ts";
-import { METRIC_STATE, VERDICTS } from "../../controller/model/verdicts.ts";
-import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
+import { VERDICTS } from "../../controller/model/verdicts.ts";
+import { verdictColour } from "../../inspect/cluster/state-colours.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
-import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
+import { painter, tableLines, type Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 
 type Form = Pick<KubectlFlags, "headers" | "output">;
@@ -41,7 +41,7 @@ function* placeLines(
   const where = isOwn ? "" : `${refText(place)}: `;
   const whose =
     isOwn && is !== "copy" && is !== "pulling" ? ` for a copy of ${refText(source)}` : "";
-  const word = painter(program)(colourOf(verdict), verdict);
+  const word = painter(program)(verdictColour(verdict), verdict);
   yield `${where}${word}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
   yield* ruleLines(answers, decided, form, program);
   yield* changeLines(decided.change === undefined || awaitsRemoval(only) ? [] : [decided.change]);
@@ -106,7 +106,7 @@ function groupColumns(explanation: Explanation, isWide: boolean): readonly Colum
     {
       header: "VERDICT",
       cell: ([{ verdict }]) => verdict,
-      colour: ([{ verdict }]) => colourOf(verdict),
+      colour: ([{ verdict }]) => verdictColour(verdict),
     },
     { header: "PLACES", cell: ({ length }) => String(length) },
     {
@@ -176,9 +176,4 @@ function* wayLines(ways: readonly WaysOut[]): Generator<string> {
   }
   if (ways.length > 0) yield `\n${FOR_GOOD}\n`;
   if (ways.length > MOST_WAYS) yield `\nand ${ways.length - MOST_WAYS} more sources\n`;
-}
-
-function colourOf(verdict: ExplainedVerdict): Colour {
-  const state = verdict === "unknown" ? verdict : METRIC_STATE[verdict];
-  return state === undefined ? "grey" : STATE_COLOURS[state];
 }

@@ -1,9 +1,9 @@
 // What an inventory keeps of each object, which was read without its data.
-import type {
-  CopyObject,
-  PullingObject,
-  SourceObject,
-  ValueTime,
+import {
+  publishes,
+  type CopyObject,
+  type PullingObject,
+  type ValueTime,
 } from "../../controller/model/cluster.ts";
 import { placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
@@ -53,7 +53,7 @@ export function objectsOf(facts: Iterable<ObjectFacts>): Objects {
   for (const each of facts) {
     const { object } = each;
     if (object.role === "source") {
-      if (isSource(object)) sources.push(each);
+      if (publishes(object)) sources.push(each);
       continue;
     }
     const source = namedSource(object);
@@ -64,11 +64,6 @@ export function objectsOf(facts: Iterable<ObjectFacts>): Objects {
     else holders.set(key, [each]);
   }
   return { sources, holders };
-}
-
-// Without `to` and `allow` it is no source, whatever else it carries under our prefix.
-function isSource({ rule, problems }: SourceObject): boolean {
-  return rule.to !== undefined || rule.allow !== undefined || problems.length > 0;
 }
 
 /** The source whose value it holds. */

@@ -1,29 +1,21 @@
 // A plan as text: the table's columns, the colours of verdicts, and the lines around the table.
-import { STATE_COLOURS } from "../../inspect/cluster/state-colours.ts";
+import { verdictColour } from "../../inspect/cluster/state-colours.ts";
 import { objectColumns, RESOURCE_COLUMN } from "../../inspect/kubectl/listing.ts";
 import { whenText } from "../../controller/settings/due-text.ts";
-import {
-  METRIC_STATE,
-  VERDICTS,
-  type Plan,
-  type Verdict,
-} from "../../controller/model/verdicts.ts";
+import { METRIC_STATE, VERDICTS, type Plan } from "../../controller/model/verdicts.ts";
 import { type Colour, type Column } from "../../inspect/kubectl/table.ts";
 import { diffText } from "./content-diff.ts";
 import { isChange, type ItemVerdict, type PlanItem } from "./plan-items.ts";
 
 /** Verdicts with a colour other than that of their state: what is created, and what is lost. */
-const OWN_COLOURS: Readonly<Partial<Record<Verdict, Colour>>> = {
+const OWN_COLOURS: Readonly<Partial<Record<ItemVerdict, Colour>>> = {
   create: "green",
   delete: "red",
   release: "red",
 };
 
-export function verdictColour(verdict: ItemVerdict): Colour {
-  if (verdict === "refused") return "red";
-  if (verdict === "unknown") return STATE_COLOURS.unknown;
-  const state = METRIC_STATE[verdict];
-  return OWN_COLOURS[verdict] ?? (state === undefined ? "grey" : STATE_COLOURS[state]);
+export function changeColour(verdict: ItemVerdict): Colour {
+  return OWN_COLOURS[verdict] ?? verdictColour(verdict);
 }
 
 export function planColumns(items: readonly PlanItem[]): readonly Column<PlanItem>[] {
@@ -33,7 +25,7 @@ export function planColumns(items: readonly PlanItem[]): readonly Column<PlanIte
     {
       header: "VERDICT",
       cell: ({ verdict }) => verdict,
-      colour: ({ verdict }) => verdictColour(verdict),
+      colour: ({ verdict }) => changeColour(verdict),
     },
     ...(hasResource ? [] : [{ ...RESOURCE_COLUMN, wide: true as const }]),
     ...object,

@@ -43,7 +43,7 @@ import {
   planColumns,
   summaryLine,
   unlistedLine,
-  verdictColour,
+  changeColour,
   waitingLine,
 } from "./plan-columns.ts";
 import { ignoredInFiles } from "./ignored-in-files.ts";
@@ -235,7 +235,7 @@ function printDifferences(
         {
           header: "VERDICT",
           cell: ({ verdict }) => verdict,
-          colour: ({ verdict }) => verdictColour(verdict),
+          colour: ({ verdict }) => changeColour(verdict),
         },
         { header: "NAMESPACE", cell: ({ namespace }) => namespace },
         { header: "NAME", cell: ({ name }) => name },

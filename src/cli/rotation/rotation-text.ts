@@ -1,5 +1,6 @@
 // A rotation for people: the Pods that hold an older value, the commands that restart them, the Pods that pull
 // with it, the places, and the answer in one line.
+import { verdictColour } from "../../inspect/cluster/state-colours.ts";
 import { printable } from "../../text/printable.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { painter, tableLines, type Colour, type Column } from "../../inspect/kubectl/table.ts";
@@ -18,7 +19,11 @@ export const PLACE_COLUMNS: readonly Column<RotationItem>[] = [
   { header: "ROLE", cell: ({ role }) => role },
   { header: "VALUE", cell: ({ value }) => value, colour: valueColour },
   { header: "SINCE", cell: sinceText },
-  { header: "VERDICT", cell: ({ verdict }) => verdict, colour: verdictColour },
+  {
+    header: "VERDICT",
+    cell: ({ verdict }) => verdict,
+    colour: ({ verdict }) => verdictColour(verdict),
+  },
   { header: "HELD BY", cell: holderCount, colour: holderColour },
   { header: "REASON", cell: ({ reason }) => reason },
 ];
@@ -29,10 +34,6 @@ function valueColour({ value }: RotationItem): Colour {
 
 function sinceText({ value, since }: RotationItem): string {
   return since ?? (value === "present" ? "unknown" : "");
-}
-
-function verdictColour({ verdict }: RotationItem): Colour {
-  return verdict === "current" ? "green" : verdict === "conflict" ? "red" : "yellow";
 }
 
 function holderCount({ podsRead, holders }: RotationItem): string {

@@ -83,6 +83,11 @@ export type SourceObject = Identity & {
   readonly refusedDigest: string | undefined;
 };
 
+/** An object that only says `on-delete` or `name` is nobody's source. */
+export function publishes({ rule, problems }: SourceObject): boolean {
+  return rule.to !== undefined || rule.allow !== undefined || problems.length > 0;
+}
+
 /** Carries `from`. */
 export type PullingObject = Pick<CopyTemplate, "entry" | "list" | "ignored"> &
   Identity & {

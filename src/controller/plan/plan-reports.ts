@@ -11,7 +11,12 @@ import {
 } from "../desired/sources.ts";
 import { notAllowedAsSource } from "../desired/source-status.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import type { CachedObject, ClusterState, PlannerSettings } from "../model/cluster.ts";
+import {
+  publishes,
+  type CachedObject,
+  type ClusterState,
+  type PlannerSettings,
+} from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import { because, reasonText } from "../model/reasons.ts";
 import {
@@ -51,7 +56,7 @@ export function* reportKind(
   for (const [index, entry] of sources.entries.entries()) {
     addTally(counts, entry.tally);
     const candidate = sources.candidateOf(entry.source);
-    if (publishes(entry)) reports.push(reportOf(planBuilder, entry, candidate));
+    if (publishes(entry.source)) reports.push(reportOf(planBuilder, entry, candidate));
     if (index % SOURCES_PER_TURN === 0) yield;
   }
   const { kind, others } = planBuilder;
@@ -68,12 +73,6 @@ export function unclearNamespaces(
     const since = memory.reportedSince.since(`unclear ${name}`, now);
     return [{ namespace: name, uid, problem: accept.problem, since }];
   });
-}
-
-/** An object that only says `on-delete` or `name` is nobody's source. */
-function publishes({ source }: PlannedSource): boolean {
-  const { to, allow } = source.rule;
-  return to !== undefined || allow !== undefined || source.problems.length > 0;
 }
 
 const NO_TARGETS = reasonText(because("NoTargets"));

@@ -1,5 +1,5 @@
-// The colours of states, the same in every list.
-import type { MetricState } from "../../controller/model/verdicts.ts";
+// The colours of states and verdicts, the same in every list.
+import { METRIC_STATE, type MetricState, type Verdict } from "../../controller/model/verdicts.ts";
 import type { Colour } from "../kubectl/table.ts";
 
 export const STATE_COLOURS: Readonly<Record<MetricState | "unknown", Colour>> = {
@@ -12,3 +12,10 @@ export const STATE_COLOURS: Readonly<Record<MetricState | "unknown", Colour>> = 
   pending: "yellow",
   current: "green",
 };
+
+/** `refused`: the source itself is refused. `unknown`: the user may not read what decides. */
+export function verdictColour(verdict: Verdict | "refused" | "unknown"): Colour {
+  if (verdict === "refused") return "red";
+  const state = verdict === "unknown" ? verdict : METRIC_STATE[verdict];
+  return state === undefined ? "grey" : STATE_COLOURS[state];
+}

@@ -52,6 +52,8 @@ test("every flag of run, and the values of those that have choices", async () =>
 test("files are left to the shell, and what nobody knows is not guessed", async () => {
   assert.deepEqual(await offered(alone, "plan", "-f", ""), [":0"]);
   assert.deepEqual(await offered(alone, "plan", "--expect", "x"), [":0"]);
+  assert.deepEqual(await offered(alone, "plan", "--base", ""), [":0"]);
+  assert.deepEqual(await offered(alone, "status", "--client-key", ""), [":0"]);
   assert.deepEqual(await offered(alone, "run", "--resync", ""), [":4"]);
   assert.deepEqual(await offered(alone, "nonsense", ""), [...(await offered(alone, ""))]);
   assert.deepEqual(await offered(alone, "plan", ""), [":4"]);
@@ -70,6 +72,7 @@ test("namespaces, names and contexts come from the cluster and the kubeconfig", 
   assert.deepEqual(await offered(cluster, "explain", "x", "--in", "team-"), teams);
   const names = ["registry", "typo", ":4"];
   assert.deepEqual(await offered(cluster, "explain", "-n", "secretcast", ""), names);
+  assert.deepEqual(await offered(cluster, "rotation", "-n", "secretcast", ""), names);
   assert.deepEqual(await offered(cluster, "explain", "--namespace=secretcast", "t"), [
     "typo",
     ":4",
