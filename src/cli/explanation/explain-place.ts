@@ -10,7 +10,7 @@ import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ExplainedVerdict, Known, PlaceAnswer, RuleAnswer } from "./answer.ts";
 import { absentNamespaceAnswer, copyAnswers, pullAnswers } from "./explain-namespace.ts";
 import { NOT_PAUSED, pullingAnswers, sourceAnswers } from "./explain-object.ts";
-import { verdictAnswer } from "./explain-verdict.ts";
+import { verdictAnswer, type Found } from "./explain-verdict.ts";
 
 /** A place and one of the sources that want it or have it. `pull`: the object there pulls from it. */
 export type Pair = { readonly place: Ref; readonly source: Ref; readonly pull?: PullingObject };
@@ -42,7 +42,7 @@ export class PlaceExplainer {
     const pulling = pull !== undefined;
     const target = this.#decisions.target(place.namespace);
     const row = this.#rows.get(pairKey(place, source, pulling));
-    const planned =
+    const planned: Found["planned"] & Pick<Row, "verdict"> =
       row ?? (pull ? this.#decisions.ofPull(pull) : this.#decisions.ofCopy(source, place));
     const object = this.#objectAt(source);
     const about = pull
@@ -57,7 +57,7 @@ export class PlaceExplainer {
     const reason = unread ?? skipped ?? reasonText(planned.reason);
     const entry = object?.role === "source" ? object.entry : undefined;
     const present = target?.secrets.get(place.name);
-    const found = { kind, place, source: { ...source, kind, entry }, present, row };
+    const found = { kind, place, source: { ...source, kind, entry }, present, planned };
     const last = verdictAnswer({ verdict, reason, pulling }, found, first?.change);
     const paused = about.find(({ rule }) => rule === NOT_PAUSED);
     const byRule = verdict === "paused" ? paused : BY_RULE.includes(verdict) ? first : undefined;

@@ -22,7 +22,8 @@ export type Found = {
   readonly place: Ref;
   readonly source: EditableSource;
   readonly present: CachedObject | undefined;
-  readonly row: Row | undefined;
+  /** A row of the plan, or what the planner decides of a place without one. */
+  readonly planned: Pick<Row, "reason" | "failure" | "removal">;
 };
 
 const THERE = "what is there";
@@ -52,15 +53,16 @@ export function verdictAnswer(
   found: Found,
   otherwise: string | undefined,
 ): RuleAnswer {
-  const usual = found.row?.removal?.hold === undefined ? RULES[verdict] : RULES.delete;
+  const usual = found.planned.removal?.hold === undefined ? RULES[verdict] : RULES.delete;
   const rule = pulling && verdict === "conflict" ? FILLABLE : usual;
   if (verdict === "unknown") return unreadAnswer(rule, reason);
   if (rule === THERE) return holding(rule, reason);
-  return failing(rule, reason, (found.row && adviceOf(found, found.row)) ?? otherwise);
+  return failing(rule, reason, adviceOf(found) ?? otherwise);
 }
 
-/** By the first of the row's reasons that has advice, or by the cause of the failed write. */
-function adviceOf(found: Found, { reason, failure }: Row): string | undefined {
+/** By the first of the planner's reasons that has advice, or by the cause of the failed write. */
+function adviceOf(found: Found): string | undefined {
+  const { reason, failure } = found.planned;
   for (let each: Reason | undefined = reason; each; each = each.next) {
     const advice = ADVICE[each.code];
     if (advice) return advice(found, each);
