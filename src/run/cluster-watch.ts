@@ -57,18 +57,14 @@ export function watchCluster(
     kind: rulesOf(kind, settings),
     entryOf: (object) => list?.entryOf(kind, object),
   });
-  const caches = createCaches(
-    settings.scope?.watched,
-    {
-      ...parts,
-      lines,
-      onShown: journal && ((kind, old, now) => journal.onShown(kind, old, now)),
-      onlyNames: settings.onlyNames,
-      listState: (kind) => list?.stateFor(kind) ?? LIST_OFF,
-    },
-    config.kinds.map(contextOf),
+  const caches: Caches = createCaches(settings.scope?.watched, config.kinds.map(contextOf), {
+    ...parts,
+    lines,
     data,
-  );
+    onShown: journal && ((kind, old, now) => journal.onShown(kind, old, now)),
+    onlyNames: settings.onlyNames,
+    listState: (kind) => list?.stateFor(kind) ?? LIST_OFF,
+  });
   const watches = new Watches({ ...caches, list }, parts.clock);
   return { caches, watches, list, data, contextOf };
 }

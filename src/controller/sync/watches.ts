@@ -9,7 +9,7 @@ import { atMost } from "../../../packages/kube/time/deadline.ts";
 import type { AnyWatch, Caches } from "./caches.ts";
 import type { SourceListCache } from "./source-list-cache.ts";
 
-type WatchedParts = Pick<Caches, "kinds" | "namespaces" | "watches"> & {
+type WatchedParts = Pick<Caches, "kinds" | "namespaces" | "watches" | "onNamesChange"> & {
   /** Undefined if no source list is configured. */
   readonly list: SourceListCache | undefined;
 };
@@ -63,10 +63,10 @@ export class Watches {
   }
 
   listen(handlers: WatchHandlers): void {
-    const { kinds, namespaces, list } = this.#parts;
+    const { kinds, namespaces, list, onNamesChange } = this.#parts;
     list?.onChange(() => handlers.listChanged());
-    for (const { kind, objects, names } of kinds) {
-      names.onChange(() => handlers.namesChanged());
+    onNamesChange(() => handlers.namesChanged());
+    for (const { kind, objects } of kinds) {
       objects.addHandler({
         add: (object, _initial, ownWrite) => handlers.object(kind, undefined, object, ownWrite),
         update: (old, object, ownWrite) => handlers.object(kind, old, object, ownWrite),
