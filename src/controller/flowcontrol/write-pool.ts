@@ -4,7 +4,7 @@
 // the pool asks whether its decision still holds. If it does not, the next plan decides. If all waiting writes are
 // outdated, `outdated` requests one. The 429s determine the limit in flight and when the next write starts
 // (write-pace.ts).
-import { WritesInFlight, type InFlight } from "./writes-in-flight.ts";
+import { SLOW, WritesInFlight, type InFlight } from "./writes-in-flight.ts";
 import type { Perform, PooledWrite, WriteEnd } from "./pooled-write.ts";
 import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
 import { WaitingWrites, type Fit } from "./waiting-writes.ts";
@@ -211,7 +211,7 @@ export class WritePool<W extends PooledWrite> {
     // While only the pace delays the next write, no write waits for room.
     const forRoom = !this.#pauseTimer || !this.#inFlight.hasRoom();
     const anyWait = forRoom && this.#waiting.anyReady;
-    return this.#inFlight.overdue(anyWait, this.#waiting.isAnyBlocked("slow"));
+    return this.#inFlight.overdue(anyWait, this.#waiting.isAnyBlocked(SLOW));
   }
 
   #stopWatching(): void {

@@ -10,6 +10,8 @@ export type InFlight<W> = {
   readonly write: W;
   readonly startedMs: number;
   readonly slow: boolean;
+  /** The keys of the limits that it counts against. */
+  readonly limits: readonly string[];
   readonly abort: AbortController;
 };
 
@@ -18,6 +20,8 @@ export type InFlight<W> = {
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_READS = 8;
 const PART = 4;
+/** The key of the limit of slow writes. */
+export const SLOW = "slow";
 // A write is slow after this time, or after this multiple of the usual duration, but at most after two seconds.
 // A longer limit would delay waiting writes too much.
 const SLOW_MS = 500;
@@ -30,19 +34,19 @@ const SUSPICION_MS = 6 * 60_000;
 const LATEST = 64;
 const LATEST_BETWEEN_LOOKS = 16;
 
-/** `sinceMs`: when the oldest write began, or one that has ended since. */
-type Load = { count: number; bytes: number; sinceMs: number };
+/** What is in flight under one limit. `sinceMs`: when the oldest write began, or one that has ended since. */
+type Load = { count: number; bytes: number; readonly sinceMs: number };
+/** A limit that some writes share. One write alone is always within it. */
+type Limit = { readonly key: string; readonly most: number; readonly mostBytes: number };
 // A source counts as slow or not by about this many of its latest writes.
 const SOURCE_MEMORY = 64;
 
 export class WritesInFlight<W extends PooledWrite> {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly all = new Map<string, InFlight<W>>();
-  readonly #namespaces = new Map<string, Load>();
-  readonly #sources = new Map<string, Load>();
-  readonly #slow: Load = { count: 0, bytes: 0, sinceMs: 0 };
-  readonly #whole: Load = { count: 0, bytes: 0, sinceMs: 0 };
-  #reads = 0;
+  /** By key of a limit, if any write counts against it. */
+  readonly #loads = new Map<string, Load>();
+  #bytes = 0;
   /** Until when each namespace counts as slow. */
   readonly #suspects = new Map<string, number>();
   /** For each source, the share of its recent writes that were slow: 0 to 1. */
@@ -67,17 +71,24 @@ export class WritesInFlight<W extends PooledWrite> {
 
   /** The key of the limit that prevents `write` from starting. Undefined: no limit applies. */
   limitOf(write: W): string | undefined {
-    const { namespace, source, bytes = 0, reads = false } = write;
-    const part = this.#part;
-    if (namespace !== undefined && isFull(this.#namespaces.get(namespace), part, bytes))
-      return `namespace ${namespace}`;
-    if (reads && this.#reads >= MOST_READS) return "reads";
-    if (this.#isSlow(write) && isFull(this.#slow, part, bytes)) return "slow";
-    if (source !== undefined && this.shared && this.limit > 1) {
-      const { count = 0 } = this.#sources.get(source) ?? {};
-      if (count >= this.limit - part) return `source ${source}`;
-    }
-    return undefined;
+    const { bytes = 0 } = write;
+    return this.#limitsOf(write).find(({ key, most, mostBytes }) => {
+      const load = this.#loads.get(key);
+      return load !== undefined && (load.count >= most || load.bytes + bytes > mostBytes);
+    })?.key;
+  }
+
+  #limitsOf(write: W, slow = this.#isSlow(write)): readonly Limit[] {
+    const { namespace, source, reads = false } = write;
+    const part = { most: this.#part, mostBytes: MOST_BYTES / PART };
+    const limits: Limit[] = [];
+    if (namespace !== undefined) limits.push({ key: namespaceKey(namespace), ...part });
+    if (reads) limits.push({ key: "reads", most: MOST_READS, mostBytes: Infinity });
+    if (slow) limits.push({ key: SLOW, ...part });
+    const ofSource = this.shared ? this.limit - part.most : Infinity;
+    if (source !== undefined)
+      limits.push({ key: `source ${source}`, most: ofSource, mostBytes: Infinity });
+    return limits;
   }
 
   /** Whether another write fits into the pool. */
@@ -86,38 +97,42 @@ export class WritesInFlight<W extends PooledWrite> {
   }
 
   fits({ bytes = 0 }: W): boolean {
-    return this.all.size === 0 || this.#whole.bytes + bytes <= MOST_BYTES;
+    return this.all.size === 0 || this.#bytes + bytes <= MOST_BYTES;
   }
 
   take(write: W): InFlight<W> {
     const slow = this.#isSlow(write);
     const startedMs = this.#clock.monotonic();
-    const inFlight = {
-      write,
-      startedMs,
-      slow,
-      abort: new AbortController(),
-    };
+    const limits = this.#limitsOf(write, slow).map(({ key }) => key);
+    const inFlight = { write, startedMs, slow, limits, abort: new AbortController() };
     this.all.set(write.key, inFlight);
-    this.#count(inFlight, 1);
+    const { bytes = 0 } = write;
+    this.#bytes += bytes;
+    for (const key of limits) {
+      const load = this.#loads.get(key) ?? { count: 0, bytes: 0, sinceMs: startedMs };
+      this.#loads.set(key, load);
+      load.count++;
+      load.bytes += bytes;
+    }
     return inFlight;
   }
 
   /** Ends a write, `failed` or not. Returns the keys of the limits under which waiting writes may start now. */
-  end(inFlight: InFlight<W>, failed: boolean): readonly string[] {
-    const { write, startedMs } = inFlight;
-    const { namespace, source } = write;
+  end({ write, startedMs, slow, limits }: InFlight<W>, failed: boolean): readonly string[] {
+    const { bytes = 0 } = write;
     const tookMs = this.#clock.monotonic() - startedMs;
-    const slow = tookMs >= this.#slowMs;
+    const tookLong = tookMs >= this.#slowMs;
     this.all.delete(write.key);
-    this.#count(inFlight, -1);
-    if (!inFlight.slow) this.#note(tookMs);
-    if (write.reads !== true) this.#judge(write, slow, failed);
-    const freeLimits = write.reads === true ? ["reads"] : [];
-    if (inFlight.slow) freeLimits.push("slow");
-    if (namespace !== undefined) freeLimits.push(`namespace ${namespace}`);
-    if (source !== undefined) freeLimits.push(`source ${source}`);
-    return freeLimits;
+    this.#bytes -= bytes;
+    for (const key of limits) {
+      const load = this.#loads.get(key);
+      if (!load) continue;
+      load.bytes -= bytes;
+      if (--load.count === 0) this.#loads.delete(key);
+    }
+    if (!slow) this.#note(tookMs);
+    if (write.reads !== true) this.#judge(write, tookLong, failed);
+    return limits;
   }
 
   /** Every write in flight has lasted so long that a sync need not wait for it. */
@@ -135,7 +150,8 @@ export class WritesInFlight<W extends PooledWrite> {
     const now = this.#clock.monotonic();
     const toAbort: InFlight<W>[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
-    let slowRoom = Math.min(this.#part, this.limit - 1) - this.#slow.count;
+    const { count = 0 } = this.#loads.get(SLOW) ?? {};
+    let slowRoom = Math.min(this.#part, this.limit - 1) - count;
     // Oldest writes first.
     for (const inFlight of this.all.values()) {
       if (inFlight.abort.signal.aborted || inFlight.write.reads === true) continue;
@@ -160,7 +176,8 @@ export class WritesInFlight<W extends PooledWrite> {
     if (namespace !== undefined) {
       const now = this.#clock.monotonic();
       if ((this.#suspects.get(namespace) ?? 0) > now) return true;
-      if ((this.#namespaces.get(namespace)?.sinceMs ?? now) < now - this.#slowMs) return true;
+      const { sinceMs = now } = this.#loads.get(namespaceKey(namespace)) ?? {};
+      if (sinceMs < now - this.#slowMs) return true;
     }
     return source !== undefined && (this.#slowSources.get(source) ?? 0) > 0.5;
   }
@@ -187,36 +204,8 @@ export class WritesInFlight<W extends PooledWrite> {
       this.#suspects.delete(namespace);
     }
   }
-
-  #count({ write, slow, startedMs }: InFlight<W>, sign: 1 | -1): void {
-    const { namespace, source, bytes = 0, reads } = write;
-    const loads = [this.#whole];
-    if (slow) loads.push(this.#slow);
-    if (namespace !== undefined) loads.push(loadOf(this.#namespaces, namespace, startedMs));
-    if (source !== undefined) loads.push(loadOf(this.#sources, source, startedMs));
-    for (const load of loads) {
-      load.count += sign;
-      load.bytes += sign * bytes;
-    }
-    if (reads === true) this.#reads += sign;
-    if (namespace !== undefined) dropEmpty(this.#namespaces, namespace);
-    if (source !== undefined) dropEmpty(this.#sources, source);
-  }
 }
 
-function isFull(load: Load | undefined, most: number, bytes: number): boolean {
-  if (load === undefined || load.count === 0) return false;
-  return load.count >= most || load.bytes + bytes > MOST_BYTES / PART;
-}
-
-function loadOf(loads: Map<string, Load>, key: string, sinceMs: number): Load {
-  const known = loads.get(key);
-  if (known) return known;
-  const load = { count: 0, bytes: 0, sinceMs };
-  loads.set(key, load);
-  return load;
-}
-
-function dropEmpty(loads: Map<string, Load>, key: string): void {
-  if (loads.get(key)?.count === 0) loads.delete(key);
+function namespaceKey(namespace: string): string {
+  return `namespace ${namespace}`;
 }
