@@ -69,9 +69,8 @@ function keepOf(view: View, place: CopyPlace, { entry, candidate }: EntryStatus)
   return {
     kind: "notWanted",
     reason: because(code, { source: entry.text }),
-    match: candidate?.to,
+    asks: candidate && { kind: "to", match: candidate.to, source: candidate },
     isByNamespace: match === "declined" || match === "selector",
-    left: () => (candidate ? view.stillWanted(candidate) : 0),
   };
 }
 

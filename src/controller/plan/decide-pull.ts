@@ -117,9 +117,8 @@ function allowedOf(
   return {
     kind: "notWanted",
     reason: noSource(from),
-    match: allow,
+    asks: allow && { kind: "allow", match: allow, source: entry },
     isByNamespace: allow?.selector !== undefined,
-    left: allow ? view.stillAllowed(entry, allow) : () => 0,
   };
 }
 

@@ -28,6 +28,14 @@ export function enact(context: PlanContext, place: TargetPlace, decision: Decisi
     case "unwanted":
       enactUnwanted(context, place, decision);
       return;
+    case "inherited": {
+      const { present } = place;
+      const { removalReason, successor } = decision;
+      if (present?.role === "copy" && context.removals.keepsPlace(present, removalReason))
+        reportLosers(context, place, decision);
+      else enact(context, place, successor);
+      return;
+    }
     case "given":
       enactGiven(context, place, decision);
   }
@@ -79,13 +87,9 @@ export function enactPull(
 function enactUnwanted(context: PlanContext, place: TargetPlace, decision: Unwanted): void {
   const { present: copy, target } = place;
   if (copy?.role !== "copy") return;
-  const { planBuilder, removals } = context;
-  const { planned, removalReason, onDelete, successor } = decision;
-  const tally = planned?.tally ?? planBuilder.withoutSource;
-  if (!successor) removals.add({ copy, tally, order: target.order, removalReason, onDelete });
-  else if (removals.keepsPlace({ copy, tally, removalReason }))
-    reportLosers(context, place, decision);
-  else enact(context, place, successor);
+  const { planned, removalReason, onDelete } = decision;
+  const tally = planned?.tally ?? context.planBuilder.withoutSource;
+  context.removals.add({ copy, tally, order: target.order, removalReason, onDelete });
 }
 
 function enactGiven(context: PlanContext, place: TargetPlace, decision: Given): void {

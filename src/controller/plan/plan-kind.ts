@@ -1,7 +1,7 @@
 // The plan of one kind of objects: its places, its pulling objects and its sources. For a place that is
 // current or skipped nothing is allocated.
 import { Creates } from "./creates.ts";
-import { decide } from "./decide.ts";
+import { decide, isPlainlyCurrent } from "./decide.ts";
 import { decidePull } from "./decide-pull.ts";
 import type { View } from "./view.ts";
 import { enact, enactPull } from "./enact.ts";
@@ -53,7 +53,7 @@ export class KindPlan {
     this.creates = new Creates(sync);
     this.targets = targets;
     const { removals, creates } = this;
-    this.#context = { ...sync, removals, creates, ignored, view: viewOf(sync, removals) };
+    this.#context = { ...sync, removals, creates, ignored, view: viewOf(sync) };
   }
 
   static *begin(
@@ -125,10 +125,7 @@ export class KindPlan {
   }
 }
 
-function viewOf(
-  { planBuilder, settings, sources, clusterState }: KindSync,
-  removals: Removals,
-): View {
+function viewOf({ planBuilder, settings, sources, clusterState }: KindSync): View {
   const { kind, memory } = planBuilder;
   return {
     kind,
@@ -137,8 +134,6 @@ function viewOf(
     covers: (rule, object, target) => consents(planBuilder, rule, object, target),
     reservedFor: (place) => memory.shared.reservations.sourceAt(kind, place),
     settled: memory.currentFingerprints,
-    stillWanted: (candidate) => removals.stillWanted(candidate),
-    stillAllowed: (source, allow) => removals.stillAllowed(source, allow),
     rememberedOf: (pull) => rememberedOf(memory, pull),
     offerDigest: (pull, content) => offerDigest(planBuilder, clusterState, pull, content),
   };
@@ -210,28 +205,12 @@ function planCopy(
   group: CandidateGroup | undefined,
 ): void {
   const only = group?.only;
-  if (only && isCurrent(copy, target, only)) {
+  if (only && isPlainlyCurrent(copy, target, only)) {
     only.tally.current++;
     return;
   }
   const place = { target, name: copy.name, present: copy };
   enact(context, place, decide(context.view, place));
-}
-
-// Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is read as can
-// be: `decide` gives the same answer.
-function isCurrent(
-  { template, deleting, name }: CopyObject,
-  target: TargetNamespace,
-  only: Candidate,
-): boolean {
-  return (
-    template.fingerprint === only.fingerprint &&
-    !deleting &&
-    !only.paused &&
-    isWanted(only, target) &&
-    !target.unreadable.has(name)
-  );
 }
 
 // What another installation reads has its effect there.

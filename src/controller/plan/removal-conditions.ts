@@ -1,10 +1,11 @@
 // Why a place is unwanted, the objects that say so, and whether live reads confirm them.
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { CachedObject, ListState, SourceObject } from "../model/cluster.ts";
-import type { PlanBuilder, KindSync } from "./plan-builder.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
 import { type ResultAge, versionOf } from "../state/live-reads.ts";
-import type { Sources, SourceStatus } from "../desired/sources.ts";
+import type { Candidate, PlannedSource, Sources, SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
+import type { NamespaceMatch } from "../annotations/rules.ts";
 import type { Ref } from "../../text/names.ts";
 import type { LiveRead } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -26,10 +27,14 @@ export type RemovalReason = {
   | {
       /** The source is valid and wants other places, or the namespace does not accept it. */
       readonly kind: "narrowed";
-      /** How many existing namespaces the source still wants. Called after all places were judged. */
-      readonly left: () => number;
+      readonly asks: AsksFor;
     }
 );
+
+/** Which namespaces a valid source asks for: by `to` and `to-selector`, or by `allow` and `allow-selector`. */
+export type AsksFor =
+  | { readonly kind: "to"; readonly match: NamespaceMatch; readonly source: Candidate }
+  | { readonly kind: "allow"; readonly match: NamespaceMatch; readonly source: PlannedSource };
 
 /** The source `ref` with this UID no longer exists. `status`: what has its name now. */
 export function sourceGone(
@@ -90,8 +95,8 @@ export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead 
   };
 }
 
-/** What prevents a removal now. It has a `verdict` only where that differs from the removal's own. */
-export type RemovalHold = {
+/** What a live read has not confirmed. It has a `verdict` only where that differs from the decision's own. */
+export type Unconfirmed = {
   readonly verdict?: "frozen";
   readonly reason: Reason;
   readonly dueAt?: number;
@@ -100,15 +105,6 @@ export type RemovalHold = {
 /** An answer from before the wait is asked for once more. */
 export const FRESH: ResultAge = { same: 60_000, newer: 60_000 };
 
-/** What prevents a removal whose wait is over. `place`: where the copy is. */
-export function notConfirmed(
-  { planBuilder }: KindSync,
-  { reason, evidence }: RemovalReason,
-  place: Ref,
-): RemovalHold | undefined {
-  return unconfirmed(planBuilder, reason, evidence, place, FRESH);
-}
-
 /** Why what follows from these objects is not done now. `age`: how old the results of its live reads may be. */
 export function unconfirmed(
   planBuilder: PlanBuilder,
@@ -116,7 +112,7 @@ export function unconfirmed(
   evidence: readonly LiveRead[],
   { namespace }: Ref,
   age?: ResultAge,
-): RemovalHold | undefined {
+): Unconfirmed | undefined {
   const result = planBuilder.confirm(evidence, namespace, age);
   switch (result.kind) {
     case "confirmed":

@@ -2,17 +2,16 @@
 // how long each waits (removal-wait.ts). Afterwards a live read confirms the reason. A copy is then deleted or, with
 // `keep`, released, and a pulling object is cleared.
 import { because, followedBy } from "../model/reasons.ts";
-import { notConfirmed, type RemovalReason } from "./removal-conditions.ts";
+import { FRESH, unconfirmed, type AsksFor, type RemovalReason } from "./removal-conditions.ts";
 import { recordOn, type CopyObject, type PullingObject } from "../model/cluster.ts";
 import type { ReportedWait, UnwantedPlace } from "../state/unwanted-places.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding, KindSync } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
 import type { RowRemoval, Tally } from "../model/verdicts.ts";
-import type { NamespaceMatch, OnDelete } from "../annotations/rules.ts";
+import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { EndAction } from "../model/actions.ts";
-import type { Candidate, PlannedSource } from "../desired/sources.ts";
 import { covers, stepsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MOST_LOST, removalWait } from "./removal-wait.ts";
 import { removalWaits } from "../model/removal-holds.ts";
@@ -34,7 +33,8 @@ type Ending = {
   readonly unwanted: UnwantedPlace;
 };
 
-type Allowed = { readonly namespace: string; readonly allow: NamespaceMatch; count: number };
+/** How many namespaces may pull from a source. */
+type Allowed = { readonly asks: AsksFor; count: number };
 
 const ENDINGS_PER_TURN = 1024;
 
@@ -42,7 +42,7 @@ export class Removals {
   readonly #endings: Ending[] = [];
   /** By source: the namespaces that keep its copy, although they accept nothing new. */
   readonly #kept = new Map<string, number>();
-  /** By source: the namespaces that may pull from it. */
+  /** By source that pulling objects lost. */
   readonly #allowed = new Map<string, Allowed>();
   readonly #sync: KindSync;
   readonly #targets: readonly TargetNamespace[];
@@ -77,6 +77,7 @@ export class Removals {
     const action = { kind: "clear", target: pull, ...write, decisionKey } as const;
     // Its owner chooses its name, so names do not keep losses apart.
     const unwanted = this.#note(pull, removalReason, `pull ${refText(source)}`);
+    if (removalReason.kind === "narrowed") this.#countLater(removalReason.asks);
     // The object stays. Its content goes, unless its owner keeps it.
     const end = pull.onDelete === "keep" ? "release" : "delete";
     this.#endings.push({ because: ending, verdict: "release", end, action, unwanted });
@@ -85,11 +86,12 @@ export class Removals {
   /**
    * Whether a copy whose source no longer exists still keeps its place from a successor. It is reported then.
    */
-  keepsPlace({ copy, removalReason, tally }: Omit<CopyEnding, "onDelete" | "order">): boolean {
+  keepsPlace(copy: CopyObject, removalReason: RemovalReason): boolean {
     const wait = this.#waitOf(this.#note(copy, removalReason), removalReason);
-    if (wait.dueAt <= this.#sync.planBuilder.now) return false;
+    const { planBuilder } = this.#sync;
+    if (wait.dueAt <= planBuilder.now) return false;
     const { source } = copy.template;
-    this.#sync.planBuilder.report(tally, {
+    planBuilder.report(planBuilder.withoutSource, {
       place: placeOf(copy),
       source,
       ...this.#waiting(wait, removalReason, { verdict: "delete", end: "takeover" }, copy),
@@ -102,16 +104,17 @@ export class Removals {
     this.#kept.set(source, (this.#kept.get(source) ?? 0) + 1);
   }
 
-  /** How many existing namespaces have or get a copy of this source. Runs after all places were judged. */
-  stillWanted({ text, wantedTotal }: Candidate): number {
-    return wantedTotal + (this.#kept.get(text) ?? 0);
+  #countLater(asks: AsksFor): void {
+    const { text } = asks.source;
+    if (asks.kind === "allow" && !this.#allowed.has(text))
+      this.#allowed.set(text, { asks, count: 0 });
   }
 
-  /** How many existing namespaces may pull from a source. The result is valid while `settle` runs. */
-  stillAllowed({ namespace, text }: PlannedSource, allow: NamespaceMatch): () => number {
-    const allowed = this.#allowed.get(text) ?? { namespace, allow, count: 0 };
-    this.#allowed.set(text, allowed);
-    return () => allowed.count;
+  /** How many existing namespaces a source still wants. */
+  #leftOf(asks: AsksFor): number {
+    const { text } = asks.source;
+    if (asks.kind === "allow") return this.#allowed.get(text)?.count ?? 0;
+    return asks.source.wantedTotal + (this.#kept.get(text) ?? 0);
   }
 
   /** Removes what is due and reports what waits. Runs once, after all places were judged. */
@@ -127,12 +130,12 @@ export class Removals {
   *#countAllowed(): Generator<undefined, void> {
     const { planBuilder } = this.#sync;
     for (const allowed of this.#allowed.values()) {
-      const { namespace, allow } = allowed;
+      const { match, source } = allowed.asks;
       for (const target of this.#targets) {
-        planBuilder.steps += stepsOf(allow, target.name.length);
+        planBuilder.steps += stepsOf(match, target.name.length);
         if (planBuilder.turnIsOver()) yield;
-        if (target.name === namespace || target.excluded !== undefined) continue;
-        if (covers(allow, target.namespace)) allowed.count++;
+        if (target.name === source.namespace || target.excluded !== undefined) continue;
+        if (covers(match, target.namespace)) allowed.count++;
         // More say nothing new.
         if (allowed.count > MOST_LOST) break;
       }
@@ -151,9 +154,11 @@ export class Removals {
       this.#report(ending, this.#waiting(wait, removalReason, { verdict, end }, action.target));
       return;
     }
-    const hold = notConfirmed(this.#sync, removalReason, action.place);
-    if (hold) this.#report(ending, { verdict, ...hold });
-    else this.#sync.planBuilder.propose(tally, verdict, action, order);
+    const { planBuilder } = this.#sync;
+    const { reason, evidence } = removalReason;
+    const open = unconfirmed(planBuilder, reason, evidence, action.place, FRESH);
+    if (open) this.#report(ending, { verdict, ...open });
+    else planBuilder.propose(tally, verdict, action, order);
   }
 
   #note(
@@ -173,7 +178,7 @@ export class Removals {
     const { now, memory } = planBuilder;
     const counts = () => ({
       lost: this.#places.lostNamespaces(unwanted, now - removalWaits(settings).holdMs),
-      left: removalReason.kind === "narrowed" ? removalReason.left() : 0,
+      left: removalReason.kind === "narrowed" ? this.#leftOf(removalReason.asks) : 0,
       foundAtStart: unwanted.since === memory.shared.beganAt,
     });
     return this.#places.report(unwanted, removalWait(settings, removalReason, counts), now);

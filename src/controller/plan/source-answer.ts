@@ -9,11 +9,12 @@ import {
   readsOfSourceAndList,
   shownAt,
   sourceGone,
+  type AsksFor,
   type RemovalReason,
 } from "./removal-conditions.ts";
 import type { EntryStatus, SourceStatus } from "../desired/sources.ts";
 import { namesNobody, type TargetNamespace } from "../desired/targets.ts";
-import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
+import { problemText } from "../annotations/rules.ts";
 import type { ListState } from "../model/cluster.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { View } from "./view.ts";
@@ -36,12 +37,10 @@ type Unwanted = { readonly kind: "unwanted"; readonly removalReason: RemovalReas
 export type NotWanted = {
   readonly kind: "notWanted";
   readonly reason: Reason;
-  /** Its `to` and `to-selector`, or its `allow` and `allow-selector`. Undefined: it has neither annotation. */
-  readonly match: NamespaceMatch | undefined;
+  /** Undefined: it has neither annotation. */
+  readonly asks: AsksFor | undefined;
   /** What the Namespace says decided. */
   readonly isByNamespace: boolean;
-  /** How many existing namespaces the source still wants. Called after all places were judged. */
-  readonly left: () => number;
 };
 
 /** What a copy and a pulling object answer each in their way. */
@@ -105,12 +104,12 @@ function answerOfEntry<W extends { readonly kind: "wanted" }>(
   if (source.rule.paused) return hold("paused", because("SourcePaused", { source: text }));
   const answer = wants(status);
   if (answer.kind === "wanted") return answer;
-  const { reason, match, isByNamespace, left } = answer;
+  const { reason, asks, isByNamespace } = answer;
   const reads = readsOfSourceAndList(view, source, source, source.entry, record.entry);
   const evidence = isByNamespace ? [...reads, readOfNamespace(target)] : reads;
-  if (!match) return unwanted({ kind: "unannotated", reason, evidence });
-  if (namesNobody(match)) return unwanted({ kind: "nobody", reason, evidence });
-  return unwanted({ kind: "narrowed", reason, evidence, left });
+  if (!asks) return unwanted({ kind: "unannotated", reason, evidence });
+  if (namesNobody(asks.match)) return unwanted({ kind: "nobody", reason, evidence });
+  return unwanted({ kind: "narrowed", reason, evidence, asks });
 }
 
 function absent(

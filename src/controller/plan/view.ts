@@ -1,6 +1,6 @@
 // What the decision for one place follows from.
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import type { Candidate, PlannedSource, Sources } from "../desired/sources.ts";
+import type { Sources } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import type { CachedObject, CopyObject, PlannerSettings, PullingObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -23,10 +23,6 @@ export type View = {
   readonly reservedFor: (place: Ref) => Ref | undefined;
   /** By a source's UID, the fingerprint that all its copies had when a sync last found them so. */
   readonly settled: ReadonlyMap<string, string>;
-  /** How many existing namespaces a source still wants. Asked after all places were judged. */
-  readonly stillWanted: (candidate: Candidate) => number;
-  /** The same of a source that allows to pull, which is counted from now on. */
-  readonly stillAllowed: (source: PlannedSource, allow: NamespaceMatch) => () => number;
   /**
    * The decision key of the last fill, and what a look at this version of a pulling object showed. The record of a fill
    * may have been removed since.

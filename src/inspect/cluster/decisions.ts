@@ -3,6 +3,7 @@
 import type {
   CachedObject,
   ClusterState,
+  CopyObject,
   PlannerSettings,
   PullingObject,
 } from "../../controller/model/cluster.ts";
@@ -96,13 +97,19 @@ function decidedFor(
       return meanwhile ? decidedFor(source, meanwhile, present) : lostBy(source, decision);
     }
     case "unwanted": {
-      const { onDelete, removalReason, successor } = decision;
-      if (present?.role !== "copy" || refText(present.template.source) !== source)
-        return successor ? decidedFor(source, successor, present) : SKIP;
+      if (!isCopyOf(source, present)) return SKIP;
       const state = present.deleting ? "deleting" : "equal";
-      return decided(unwantedVerdict(state, onDelete), removalReason.reason);
+      return decided(unwantedVerdict(state, decision.onDelete), decision.removalReason.reason);
     }
+    case "inherited":
+      return isCopyOf(source, present)
+        ? decided("delete", decision.removalReason.reason)
+        : decidedFor(source, decision.successor, present);
   }
+}
+
+function isCopyOf(source: string, present: CachedObject | undefined): present is CopyObject {
+  return present?.role === "copy" && refText(present.template.source) === source;
 }
 
 function lostBy(source: string, { losers, lost }: Pick<Stays, "losers" | "lost">): Decided {
