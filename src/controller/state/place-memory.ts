@@ -152,7 +152,10 @@ export class PlaceMemory {
     remembered.writtenAt = now;
   }
 
-  /** `ofSource`: the source has moved, so other inputs are tried at once. */
+  /**
+   * The write met a 409 (version, UID) or a 404: the cluster state has changed, which is not a failure. `ofSource`: the
+   * source has moved, so other inputs are tried at once.
+   */
   stale(place: string, decisionKey: string, now: number, ofSource = false): void {
     const before = this.#places.get(place)?.backoff;
     const attempts =
@@ -167,7 +170,7 @@ export class PlaceMemory {
     this.#wait(place, decisionKey, now, waitMs, { ...stale, failures });
   }
 
-  /** `unread`: why it could not be seen who is there. */
+  /** An object is at a place that the cache shows empty. `unread`: why a live GET did not say whose. */
   uncached(place: string, now: number, random: number, unread?: string): void {
     const remembered = this.#remember(place);
     const attempts = (remembered.uncached?.attempts ?? 0) + 1;

@@ -38,7 +38,7 @@ export class PlannerMemory {
   /** The API server answers again after an outage: what failed for want of it is due now. */
   serverIsBack(): void {
     this.shared.liveReads.serverIsBack();
-    for (const state of this.#states.values()) state.serverIsBack();
+    for (const state of this.#states.values()) state.backoff.serverIsBack();
   }
 
   /** A failed write may recover by itself. */

@@ -156,31 +156,6 @@ export class PlannerState {
     this.backoff.failed(place, action.decisionKey, failure, now, random, source);
   }
 
-  /** The API server answers again after an outage: what failed for want of it is due now. */
-  serverIsBack(): void {
-    this.backoff.serverIsBack();
-  }
-
-  /** The write met a 409 (version, UID) or a 404: the cluster state has changed. This is not a failure. */
-  outdated(action: Action, now: number, ofSource = false): void {
-    this.backoff.stale(refText(action.place), action.decisionKey, now, ofSource);
-  }
-
-  /** A Secret is at a place that the cache shows empty. `unread`: why a live GET did not say whose. */
-  uncached(place: Ref, now: number, random: number, unread?: string): void {
-    this.backoff.uncached(refText(place), now, random, unread);
-  }
-
-  /** A live GET found no object there. */
-  foundAbsent(place: Ref): void {
-    this.backoff.foundAbsent(refText(place));
-  }
-
-  /** The watch showed a copy deleted, and not by us. */
-  copyVanished(place: Ref): void {
-    this.backoff.vanished(refText(place));
-  }
-
   /** Fights since the last call. */
   takeFights(): readonly Fight[] {
     const fights = [...this.#fights.values()];

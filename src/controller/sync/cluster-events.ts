@@ -60,7 +60,7 @@ export class ClusterEvents {
       for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, now);
       return "urgent";
     }
-    if (old?.role === "copy" && !now) memory.copyVanished(old);
+    if (old?.role === "copy" && !now) memory.backoff.vanished(refText(old));
     if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
     if (old?.ignored !== now?.ignored) return "later";
     const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;

@@ -94,16 +94,19 @@ export function recordOutcome(
   if (outcome.kind === "answered" || outcome.kind === "stopped") return;
   const { action } = outcome;
   const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
+  const place = refText(action.place);
+  const isStale = (ofSource?: boolean): void =>
+    memory.backoff.stale(place, action.decisionKey, now, ofSource);
   switch (outcome.kind) {
     case "done":
       memory.succeeded(action, now, random, {
         altered: isAltered(action, cache.remember(outcome.object)),
         isRefill: outcome.isRefill === true,
       });
-      if (outcome.pullResult) memory.pullResults.note(refText(action.place), outcome.pullResult);
+      if (outcome.pullResult) memory.pullResults.note(place, outcome.pullResult);
       return;
     case "resolved":
-      memory.pullResults.note(refText(action.place), outcome.pullResult);
+      memory.pullResults.note(place, outcome.pullResult);
       return;
     case "removed":
       if (action.kind === "delete")
@@ -112,7 +115,7 @@ export function recordOutcome(
       return;
     case "moved":
       if (action.kind === "create") caches.namespaceRefused(action.place.namespace);
-      memory.outdated(action, now, outcome.ofSource);
+      isStale(outcome.ofSource);
       return;
     case "leaving":
       cache.remember(outcome.object);
@@ -122,16 +125,16 @@ export function recordOutcome(
       // A copy of our own that the watch has not shown yet. It is judged as a copy.
       if (cache.read(outcome.object)?.role === "copy") {
         cache.remember(outcome.object);
-        memory.outdated(action, now);
+        isStale();
         return;
       }
-      if (outcome.object !== undefined) memory.uncached(action.place, now, random);
-      else if (action.kind === "liveGet") memory.foundAbsent(action.place);
+      if (outcome.object !== undefined) memory.backoff.uncached(place, now, random);
+      else if (action.kind === "liveGet") memory.backoff.foundAbsent(place);
       // The server reported the place both as taken and as free.
-      else memory.outdated(action, now);
+      else isStale();
       return;
     case "failed":
-      if (isTaken(outcome)) memory.uncached(action.place, now, random, outcome.reason);
+      if (isTaken(outcome)) memory.backoff.uncached(place, now, random, outcome.reason);
       else memory.failed(action, outcome, now, random);
   }
 }
