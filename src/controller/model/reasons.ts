@@ -56,11 +56,9 @@ export const REASONS = {
   SourceRefused: "source {source} is refused: {problem}",
   SourceDeleting: "source {source} is being deleted{waits}",
   SourceNamespaceDeleting: "namespace {namespace} of source {source} is being deleted",
-  SourceAbsent: "source {source} is absent",
   SourceGone: "source {source} is gone",
   SourceNameTaken: "source {source} is gone: another object has its name now",
   SourceUnannotated: "{source} carries neither to nor to-selector any more",
-  NotASource: "{source} is not a source",
   SourceOutOfScope: "source {source} is not in a source namespace (--{flag})",
   SourceNotRead: "source {source} is not read (--namespaces)",
   SourceUnreadable:
