@@ -21,14 +21,12 @@ export class WritePool<W extends PooledWrite> {
   readonly #clock: Clock;
   readonly #pace: WritePace;
   readonly #inFlight: WritesInFlight<W>;
-  #started = 0;
   #waiting = new WaitingWrites<W>([]);
   /** Delay until the next write may start. */
   #pauseTimer: Timer | undefined;
   #overdue: Timer | undefined;
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
-  #lastStartedMs = Number.NEGATIVE_INFINITY;
   /** Keys of the writes that were started since the last beginPlan. */
   #startedSince = new Set<string>();
   #outdated = false;
@@ -61,16 +59,6 @@ export class WritePool<W extends PooledWrite> {
   /** Writes not yet started. */
   get waiting(): number {
     return this.#waiting.size;
-  }
-
-  /** Writes started since the pool was created. */
-  get started(): number {
-    return this.#started;
-  }
-
-  /** Monotonic time at which a write last started; -Infinity before the first. */
-  get lastStartedMs(): number {
-    return this.#lastStartedMs;
   }
 
   get limit(): number {
@@ -167,10 +155,8 @@ export class WritePool<W extends PooledWrite> {
   }
 
   #start(write: W): void {
-    this.#started++;
     this.#startedSince.add(write.key);
     const inFlight = this.#inFlight.take(write);
-    this.#lastStartedMs = inFlight.startedMs;
     this.#pace.began(inFlight.startedMs);
     const performed = this.#perform(write, inFlight.abort.signal);
     void performed.then((ended) => this.#ended(inFlight, ended));
