@@ -48,8 +48,8 @@ export class NoticeEvents {
     const copies = notices.filter(({ pulling }) => !pulling);
     const bySource = Map.groupBy(copies, ({ of }) => of && placeKey(of.kind, of.source));
     for (const [key, report] of reports) this.#source(report, bySource.get(key) ?? []);
-    const removals = rowsOf(copies, "held").filter(({ removal }) => removal?.hold !== undefined);
-    for (const held of heldRemovals(removals, this.#states.list !== undefined)) this.#held(held);
+    const removals = heldRemovals(rowsOf(copies, "held"), this.#states.list !== undefined);
+    for (const held of removals) this.#held(held);
     for (const { pulling, places } of notices)
       for (const place of places) if (pulling) this.#pull(place);
     const former = copies.filter(({ of }) => of && !reports.has(placeKey(of.kind, of.source)));
@@ -85,7 +85,7 @@ export class NoticeEvents {
     const failed = notices.flatMap((each) => (each.code === "failed" ? [each.places] : []));
     const { note, summary } = failureText(failed, named);
     if (failed.length > 0) this.#states.once(on, "Failed", note, { summary });
-    const above = rowsOf(notices, "held").filter(({ removal }) => removal?.hold === undefined);
+    const above = rowsOf(notices, "overLimit");
     const limit = "all copies together are above --fanout-limit";
     const held = `not copied to ${whereText(above, named)}: ${limit}`;
     if (above.length > 0) this.#states.once(on, "Held", held, { which: " fanout" });

@@ -22,12 +22,14 @@ const NOTICES = {
   unmanaged: "in conflict with unmanaged Secrets",
   unfilled: "pulling Secret not filled",
   held: "held",
+  overLimit: "held",
   frozen: "copies frozen",
   fought: "copies are repeatedly changed by another client",
   failed: "write failed, will try again",
 } as const;
 type Code = keyof typeof NOTICES;
-export type RowCode = "otherSource" | "unmanaged" | "unfilled" | "held" | "frozen";
+/** `held`: a removal waits. `overLimit`: the fan-out limit holds new copies back. */
+export type RowCode = "otherSource" | "unmanaged" | "unfilled" | "held" | "overLimit" | "frozen";
 
 /** A source or a pulling object. */
 export type Of = { readonly kind: ObjectKind; readonly source: Ref };
@@ -103,10 +105,11 @@ function* grouped<C extends Code, P extends Place>(
   return notices;
 }
 
-function codeOf({ verdict, pulling, winner }: Row): RowCode | undefined {
+function codeOf({ verdict, pulling, winner, removal }: Row): RowCode | undefined {
   const state = METRIC_STATE[verdict];
   switch (state) {
     case "held":
+      return removal ? "held" : "overLimit";
     case "frozen":
       return state;
     case "conflict":

@@ -1,5 +1,5 @@
 // Reports each sync: one log line for a sync that changed something, one for each write of a dry run, and
-// metrics. A quiet cluster logs nothing, and neither does a retry that fails again. PlanWarnings reports what a
+// metrics. A quiet cluster logs nothing, and neither does a retry that fails again. NoticeLog reports what a
 // user should fix. Only names, counts and reasons are reported here, never a Secret's content.
 import { reasonText } from "../model/reasons.ts";
 import type { Outcome } from "../writes/outcome.ts";
@@ -18,7 +18,6 @@ import type { Action } from "../model/actions.ts";
 export type SyncNote = {
   readonly settled: boolean;
   readonly dryRun: boolean;
-  readonly planMs: number;
   readonly tookMs: number;
 };
 

@@ -165,7 +165,7 @@ export class Sync {
     if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started, planMs);
     else pool.replace([]);
     this.#newest = made;
-    const note = { settled, planMs, dryRun, tookMs: clock.monotonic() - started };
+    const note = { settled, dryRun, tookMs: clock.monotonic() - started };
     for (const each of hooks) {
       const steps = each.onPlan?.(made, note);
       if (steps) await finishInTurns(steps, clock, TURN_MS);

@@ -29,7 +29,7 @@ type Version = { readonly uid: string; readonly resourceVersion: string };
 
 /** One API call that an action needs. An action's calls are made in order. */
 export type ObjectRequest = {
-  readonly method: "POST" | "PATCH" | "DELETE" | "GET";
+  readonly method: "POST" | "PATCH" | "DELETE";
   readonly namespace: string;
   readonly name: string;
   /** Only for PATCH. */

@@ -29,7 +29,7 @@ export type WriteControl = {
 };
 
 const TIMEOUT_MS = 30_000;
-const VERB = { GET: "get", POST: "create", PATCH: "patch", DELETE: "delete" } as const;
+const VERB = { POST: "create", PATCH: "patch", DELETE: "delete" } as const;
 
 /** The outcome of an action whose request failed. */
 export function failed(
@@ -87,15 +87,15 @@ export class WriteRequests {
 
   async send(
     action: Action,
-    { method, body, contentType }: ObjectRequest,
+    request: ObjectRequest,
     control: WriteControl,
     dryRun?: "All",
   ): Promise<unknown> {
-    const { namespace, name } = action.place;
+    const { method, namespace, name, body, contentType } = request;
     const verb = VERB[method];
     const { resource } = KINDS[action.objectKind];
     const noun = resource.kind.toLowerCase();
-    const what = `${dryRun ? "dry-run " : ""}${verb} ${noun} ${refText(action.place)}`;
+    const what = `${dryRun ? "dry-run " : ""}${verb} ${noun} ${refText(request)}`;
     const left = this.#deps.writeDeadlineMs();
     if (left <= 0 || this.#cancelled.aborted) throw new LeaseExpired();
     const isDecisionChanged = (): boolean => control.isDecisionChanged?.() === true;

@@ -97,7 +97,7 @@ test("the log of a plan yields between rows and has a bounded number of lines", 
     uidOf: () => undefined,
     now: () => 0,
   });
-  const note = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
+  const note = { settled: true, dryRun: false, tookMs: 0 };
   let turns = 0;
   for (const _ of reporter.onPlan(found, note)) turns++;
   assert.ok(turns >= 12, `${turns} turns`);

@@ -11,7 +11,7 @@ import { reporterOf } from "../../support/telemetry/sent-events.ts";
 import type { Ref } from "../../../src/text/names.ts";
 import { FakeClock } from "../../../packages/kube/testing/fake-clock.ts";
 
-const SETTLED = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
+const SETTLED = { settled: true, dryRun: false, tookMs: 0 };
 
 /** Three teams: one has a Secret in the way, and writes fail in another. */
 function troubled(): Cluster {

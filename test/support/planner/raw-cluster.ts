@@ -158,7 +158,6 @@ export class RawCluster {
 
   request(request: ObjectRequest): void {
     const place = refText(request);
-    if (request.method === "GET") return;
     this.writes.push(`${request.method} ${place}`);
     // Over the wire and back: what a body cannot say is lost here as it would be there.
     const body: unknown = JSON.parse(JSON.stringify(request.body));

@@ -7,7 +7,7 @@ import type { Cluster } from "../planner/planner-cluster.ts";
 
 const LEASE = { namespace: "secretcast", name: "secretcast", uid: "uid-of-lease" };
 const START_MS = Date.UTC(2026, 10, 25);
-const SETTLED = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
+const SETTLED = { settled: true, dryRun: false, tookMs: 0 };
 
 type Given = Pick<ReporterOptions, "mayName" | "uidOf"> &
   Partial<Pick<ReporterOptions, "memory" | "lease" | "log">> & {
