@@ -24,7 +24,7 @@ export class Creates {
   add(winner: Candidate, target: TargetNamespace): void {
     const { planBuilder } = this.#sync;
     const place = placeOf(winner, target);
-    const uncached = planBuilder.memory.backoff.uncachedAt(refText(place));
+    const uncached = planBuilder.memory.places.uncachedAt(refText(place));
     if (uncached === undefined) {
       const targets = this.#creates.get(winner);
       if (targets) targets.push(target);
@@ -79,15 +79,15 @@ export class Creates {
   // Asked for, so that what is remembered of the place is not forgotten.
   #defer(winner: Candidate, target: TargetNamespace): void {
     const { place, decisionKey } = writeOf(winner, placeOf(winner, target));
-    const { backoff } = this.#sync.planBuilder.memory;
-    backoff.hasVanished(refText(place));
-    if (backoff.placeBackoff(refText(place), decisionKey)) this.#create(winner, target);
+    const { places } = this.#sync.planBuilder.memory;
+    places.hasVanished(refText(place));
+    if (places.placeBackoff(refText(place), decisionKey)) this.#create(winner, target);
     else winner.tally.create++;
   }
 
   #create(winner: Candidate, target: TargetNamespace): void {
     const place = placeOf(winner, target);
-    const deleted = this.#sync.planBuilder.memory.backoff.hasVanished(refText(place));
+    const deleted = this.#sync.planBuilder.memory.places.hasVanished(refText(place));
     const cause = deleted ? "deleted" : "new";
     const reason = because(deleted ? "CopyDeleted" : "NoCopyYet");
     const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };

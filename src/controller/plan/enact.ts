@@ -153,8 +153,8 @@ function failing(
   { target, name }: TargetPlace,
   { key }: Given,
 ): TakeoverHold | undefined {
-  const { backoff } = planBuilder.memory;
-  const placeBackoff = backoff.placeBackoff(refText(placeIn(target, name)), key);
+  const { places } = planBuilder.memory;
+  const placeBackoff = places.placeBackoff(refText(placeIn(target, name)), key);
   if (placeBackoff?.kind !== "failed" || placeBackoff.until <= planBuilder.now) return undefined;
   const { reason, cause, triedAt, until: dueAt } = placeBackoff;
   const failed = because("TakeoverFailed", { error: reasonText(reason) });

@@ -137,7 +137,7 @@ export class PlanBuilder {
       this.report(tally, finding);
       return;
     }
-    const placeBackoff = this.memory.backoff.placeBackoff(key, action.decisionKey);
+    const placeBackoff = this.memory.places.placeBackoff(key, action.decisionKey);
     // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
     // changed or deleted. The distance between two writes still bounds it.
     const fills = placeBackoff?.kind === "fight" && action.kind === "create";
@@ -145,7 +145,7 @@ export class PlanBuilder {
       this.report(tally, { ...finding, ...delayed(placeBackoff, verdict, reason) });
       return;
     }
-    const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
+    const dueAt = this.memory.places.nextWriteAt(key, this.now);
     if (dueAt === undefined) {
       if (this.proposals.push(action, order)) this.report(tally, finding);
       else tally[verdict]++;

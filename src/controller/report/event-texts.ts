@@ -98,8 +98,10 @@ export type HeldRemovals = {
   readonly sources: readonly Ref[];
 };
 
-/** Removals that one condition holds: those of one source, or of all sources that no longer exist. */
-/** `hasList`: an Event can be on the list. The result has the order of the rows. */
+/**
+ * Removals that one condition holds: those of one source, or of all sources that no longer exist. `hasList`: an Event
+ * can be on the list. The result has the order of the rows.
+ */
 export function heldRemovals(rows: readonly Row[], hasList: boolean): readonly HeldRemovals[] {
   // Any text can be the entry of a copy.
   const objectOf = ({ removal }: Row): HeldRemovals["on"] => {

@@ -21,20 +21,18 @@ import {
 import { failureId, type Notice, type Place, type RowCode } from "./notices.ts";
 import { RateLimit } from "./rate-limit.ts";
 
-export type EventOptions = StateOptions;
-
 const MOST_NAMED = 5;
 // Most Events a minute and namespace for annotations without effect, because any user may write them.
 const MOST_IGNORED = 5;
 
 export class NoticeEvents {
-  readonly #options: EventOptions;
+  readonly #options: StateOptions;
   readonly #states: EventStates;
   readonly #ignored = new RateLimit(MOST_IGNORED);
   /** Annotations without effect that are to be reported in a later minute. */
   #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
 
-  constructor(options: EventOptions, states: EventStates) {
+  constructor(options: StateOptions, states: EventStates) {
     this.#options = options;
     this.#states = states;
   }

@@ -8,9 +8,9 @@ import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import { LeaseRemovals } from "./lease-removals.ts";
 import { sendDone, sendFilled } from "./done-events.ts";
-import { EventStates, type EventIdentity } from "./event-states.ts";
+import { EventStates, type EventIdentity, type StateOptions } from "./event-states.ts";
 import type { Log } from "./log.ts";
-import { NoticeEvents, type EventOptions } from "./notice-events.ts";
+import { NoticeEvents } from "./notice-events.ts";
 import { NoticeLog } from "./notice-log.ts";
 import { noticesOf, type Notice } from "./notices.ts";
 import { OutcomeJournal } from "./outcome-journal.ts";
@@ -21,7 +21,7 @@ const LONGEST_UNSETTLED_MS = 10_000;
 // The recorder allows one more Event per object every five minutes.
 const RETRY_MS = 30_000;
 
-export type ReporterOptions = EventOptions & {
+export type ReporterOptions = StateOptions & {
   readonly log: Log;
   readonly memory: Pick<PlannerMemory, "takeFights">;
 };

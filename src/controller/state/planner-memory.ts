@@ -6,7 +6,7 @@
 //   reservations         for whom a copy was deleted that is being made again: nothing is there to say it
 //   dueSince             since when a write has been due: it orders writes, and no object has the time
 //   beganAt              when the first sync began: what it found may have been so before
-//   backoff              which writes failed or were undone, and until when they wait
+//   places               which writes failed or were undone, and until when they wait
 //   unwantedPlaces       since when a place is unwanted, and which time was reported: no object has either
 //   reportedSince        since when a row has been so: no object has the time
 //   pullResults          what a look at a pulling object showed: the cache has digests of it, not its content
@@ -38,17 +38,17 @@ export class PlannerMemory {
   /** The API server answers again after an outage: what failed for want of it is due now. */
   serverIsBack(): void {
     this.shared.liveReads.serverIsBack();
-    for (const state of this.#states.values()) state.backoff.serverIsBack();
+    for (const state of this.#states.values()) state.places.serverIsBack();
   }
 
   /** A failed write may recover by itself. */
   get mayRecover(): boolean {
-    return [...this.#states.values()].some(({ backoff }) => backoff.mayRecover);
+    return [...this.#states.values()].some(({ places }) => places.mayRecover);
   }
 
   /** A Namespace was changed: failed writes in it are tried sooner. */
   namespaceChanged(name: string): void {
-    for (const state of this.#states.values()) state.backoff.namespaceChanged(name);
+    for (const state of this.#states.values()) state.places.namespaceChanged(name);
   }
 
   /** Fights since the last call. */

@@ -86,7 +86,7 @@ export type PullResult = {
 export class PlannerState {
   /** What this kind shares with the others. */
   readonly shared: SharedState;
-  readonly backoff = new PlaceMemory();
+  readonly places = new PlaceMemory();
   readonly unwantedPlaces = new UnwantedPlaces();
   /** Since when each row and report has been so, to a tenth of a second. */
   readonly reportedSince = new FirstSeen(100);
@@ -120,12 +120,12 @@ export class PlannerState {
   ): void {
     const place = refText(action.place);
     if (action.kind === "liveGet" || action.kind === "confirm") return;
-    this.backoff.written(place, now);
+    this.places.written(place, now);
     switch (action.kind) {
       case "delete":
       case "release":
         // A client that recreates a copy after each deletion keeps us deleting.
-        this.backoff.repaired(place, action.decisionKey, now, random);
+        this.places.repaired(place, action.decisionKey, now, random);
         return;
       case "clear":
         return;
@@ -137,14 +137,14 @@ export class PlannerState {
         return;
       case "fill":
         this.lastFills.note(place, action.decisionKey);
-        if (altered || !isRefill || this.backoff.refilled(place, now))
+        if (altered || !isRefill || this.places.refilled(place, now))
           this.#repaired(action, place, now, random, altered);
     }
   }
 
   #repaired(action: Action, place: string, now: number, random: number, altered: boolean): void {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
-    if (this.backoff.repaired(place, action.decisionKey, now, random, altered)) {
+    if (this.places.repaired(place, action.decisionKey, now, random, altered)) {
       const { objectKind: kind, source, place: where } = action;
       const pulling = action.kind === "fill";
       this.#fights.set(place, { kind, place: where, source, altered, pulling });
@@ -153,7 +153,7 @@ export class PlannerState {
 
   failed(action: Action, failure: Failure, now: number, random: number): void {
     const [place, source] = [refText(action.place), refText(action.source)];
-    this.backoff.failed(place, action.decisionKey, failure, now, random, source);
+    this.places.failed(place, action.decisionKey, failure, now, random, source);
   }
 
   /** Fights since the last call. */
@@ -164,13 +164,13 @@ export class PlannerState {
   }
 
   beginSync(now: number): void {
-    this.backoff.beginSync(now);
+    this.places.beginSync(now);
     this.reportedSince.beginSync();
     this.pullResults.beginSync();
     this.lastFills.beginSync();
   }
 
   endSync(inFlight: ReadonlySet<string>): void {
-    this.backoff.endSync(inFlight);
+    this.places.endSync(inFlight);
   }
 }

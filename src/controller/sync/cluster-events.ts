@@ -55,12 +55,12 @@ export class ClusterEvents {
     const published = roles.includes("source");
     // The sync that waits for the answer to our own write reads the cache again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
-    const isTriedSooner = memory.backoff.objectChanged(refText(present));
+    const isTriedSooner = memory.places.objectChanged(refText(present));
     if (published) {
       for (const hooks of this.#deps.hooks) hooks.onSource?.(kind, old, now);
       return "urgent";
     }
-    if (old?.role === "copy" && !now) memory.backoff.vanished(refText(old));
+    if (old?.role === "copy" && !now) memory.places.vanished(refText(old));
     if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
     if (old?.ignored !== now?.ignored) return "later";
     const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;

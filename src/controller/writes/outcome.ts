@@ -96,7 +96,7 @@ export function recordOutcome(
   const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
   const place = refText(action.place);
   const isStale = (ofSource?: boolean): void =>
-    memory.backoff.stale(place, action.decisionKey, now, ofSource);
+    memory.places.stale(place, action.decisionKey, now, ofSource);
   switch (outcome.kind) {
     case "done":
       memory.succeeded(action, now, random, {
@@ -128,13 +128,13 @@ export function recordOutcome(
         isStale();
         return;
       }
-      if (outcome.object !== undefined) memory.backoff.uncached(place, now, random);
-      else if (action.kind === "liveGet") memory.backoff.foundAbsent(place);
+      if (outcome.object !== undefined) memory.places.uncached(place, now, random);
+      else if (action.kind === "liveGet") memory.places.foundAbsent(place);
       // The server reported the place both as taken and as free.
       else isStale();
       return;
     case "failed":
-      if (isTaken(outcome)) memory.backoff.uncached(place, now, random, outcome.reason);
+      if (isTaken(outcome)) memory.places.uncached(place, now, random, outcome.reason);
       else memory.failed(action, outcome, now, random);
   }
 }

@@ -51,7 +51,7 @@ test("an edited copy is restored, a deleted one made again, and the causes are r
   assert.equal(made.sync().actions[0]?.cause, "edited");
   assert.deepEqual(made.get("team-a/one").data, made.get("shared/one").data);
   made.delete("team-a/one");
-  made.memory.backoff.vanished("team-a/one");
+  made.memory.places.vanished("team-a/one");
   made.now += 5000;
   assert.equal(made.sync().actions[0]?.cause, "deleted");
   made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));

@@ -68,7 +68,7 @@ test("a copy that somebody deleted is reported once", () => {
   made.settle();
   made.now += 5000;
   made.delete("team-a/db");
-  made.memory.backoff.vanished("team-a/db");
+  made.memory.places.vanished("team-a/db");
   assert.deepEqual(causes(made.plan()), ["create deleted team-a"]);
   made.annotate("shared/db", { to: "nowhere" });
   made.settle();

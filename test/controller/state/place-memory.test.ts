@@ -58,7 +58,7 @@ test("an absent place is filled at once after any number of edits", () => {
   made.now += 60_000;
   assert.equal(fight(made, "team-a/db", edited), 6);
   made.delete("team-a/db");
-  made.memory.backoff.vanished("team-a/db");
+  made.memory.places.vanished("team-a/db");
   assert.deepEqual(actionsAt(made.sync(), "team-a/db"), ["create"]);
   made.now += 2000;
   made.edit("team-a/db", edited);
@@ -72,7 +72,7 @@ test("a copy that is deleted repeatedly is made again once a second", () => {
   for (let tenth = 0; tenth < 600; tenth++) {
     if (made.secrets.has("team-a/db")) {
       made.delete("team-a/db");
-      made.memory.backoff.vanished("team-a/db");
+      made.memory.places.vanished("team-a/db");
     }
     made.now += 100;
     creates += actionsAt(made.sync(), "team-a/db").length;

@@ -98,7 +98,7 @@ test("a failure for want of an API server is due when it is back", () => {
     made.memory.failed(other, DENIED, made.now, 0.5);
   }
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
-  made.memory.backoff.serverIsBack();
+  made.memory.places.serverIsBack();
   assert.equal(verdictAt(made.plan(), PLACE), "create");
   assert.equal(verdictAt(made.plan(), "team-b/one"), "backoff");
 });
@@ -117,7 +117,7 @@ test("changed inputs are tried at once, a changed target is not", () => {
 
 test("a 409 is no failure: again after 100 ms", () => {
   const made = cluster();
-  made.memory.backoff.stale(PLACE, actionAt(made).decisionKey, made.now);
+  made.memory.places.stale(PLACE, actionAt(made).decisionKey, made.now);
   const result = made.plan();
   assert.equal(verdictAt(result, PLACE), "create");
   assert.equal(
@@ -131,7 +131,7 @@ test("a 409 is no failure: again after 100 ms", () => {
 
 test("a place that is taken against the cache is a conflict and read live", () => {
   const made = cluster();
-  made.memory.backoff.uncached(PLACE, made.now, 0.5);
+  made.memory.places.uncached(PLACE, made.now, 0.5);
   const result = made.sync();
   assert.equal(verdictAt(result, PLACE), "conflict");
   const reason = "a Secret that the cache does not show is in the way";
@@ -141,9 +141,9 @@ test("a place that is taken against the cache is a conflict and read live", () =
   made.now = 1000;
   const look = actionAt(made);
   assert.equal(look.kind, "liveGet");
-  made.memory.backoff.uncached(PLACE, made.now, 0.5);
+  made.memory.places.uncached(PLACE, made.now, 0.5);
   assert.equal(made.plan().nextAt, 3000);
-  made.memory.backoff.foundAbsent(PLACE);
+  made.memory.places.foundAbsent(PLACE);
   assert.equal(actionAt(made).kind, "create");
 });
 

@@ -35,13 +35,13 @@ function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet")
   };
   const { memories: memory } = made;
   // A look comes after somebody was met.
-  if (kind === "liveGet") made.memory.backoff.uncached(PLACE, 0, 0);
+  if (kind === "liveGet") made.memory.places.uncached(PLACE, 0, 0);
   const outcome = { kind: "found", action, object: met && { metadata: {} } } as const;
   recordOutcome(outcome, { memory, caches, now: NOW, random: 0 });
   return {
     remembered: remembered.length,
-    uncached: made.memory.backoff.uncachedAt(PLACE) !== undefined,
-    again: made.memory.backoff.placeBackoff(PLACE, create.decisionKey)?.kind,
+    uncached: made.memory.places.uncachedAt(PLACE) !== undefined,
+    again: made.memory.places.placeBackoff(PLACE, create.decisionKey)?.kind,
   };
 }
 

@@ -105,7 +105,7 @@ export function inTheWayOfSource(): Cluster {
 export function uncached(): Cluster {
   const made = cluster({ to: "team-*" });
   made.plan();
-  made.memory.backoff.uncached("team-a/one", made.now, 0.5, "no right to get secrets");
+  made.memory.places.uncached("team-a/one", made.now, 0.5, "no right to get secrets");
   return made;
 }
 
