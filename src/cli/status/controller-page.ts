@@ -45,9 +45,6 @@ const FORM = {
   list: isRecord,
 } as const satisfies Partial<Readonly<Record<keyof Status, (value: unknown) => boolean>>>;
 
-/** An earlier version did not report these. */
-const ADDED = { troubles: [], unreadableNames: [] } as const satisfies Partial<Status>;
-
 /** No command reads another field. JSON leaves out what is undefined. */
 type PageStatus = Pick<Status, keyof typeof FORM | "totals" | "outdated">;
 
@@ -276,10 +273,9 @@ function readJson(text: string): PageStatus | undefined {
   } catch {
     return undefined;
   }
-  const page = isRecord(status) ? { ...ADDED, ...status } : undefined;
-  return isPage(page) ? page : undefined;
+  return isPage(status) ? status : undefined;
 }
 
-function isPage(page: Readonly<Record<string, unknown>> | undefined): page is PageStatus {
-  return page !== undefined && Object.entries(FORM).every(([name, isForm]) => isForm(page[name]));
+function isPage(page: unknown): page is PageStatus {
+  return isRecord(page) && Object.entries(FORM).every(([name, isForm]) => isForm(page[name]));
 }
