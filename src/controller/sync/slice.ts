@@ -4,6 +4,8 @@ import type { WritePool } from "../flowcontrol/write-pool.ts";
 
 // The least time before a newer plan replaces this one.
 const SLICE_MS = 250;
+// The same for an urgent plan where no write waits to start. Namespaces that are made at once share a plan.
+const BURST_MS = 10;
 // A plan that is not urgent waits for this many times the last planning time. With hundreds of thousands of
 // missing copies, the process would otherwise only plan. The limit is the longest wait of a write for its retry.
 const PAUSE_AFTER_A_PLAN = 2;
@@ -34,7 +36,7 @@ export class Slice {
   /** When the slice may end, or something becomes due. */
   nextCheck(now: number): number {
     const { started, nextAt } = this.#times;
-    const next = [started + SLICE_MS, this.#pauseEnds, nextAt, now + TICK_MS];
+    const next = [started + BURST_MS, started + SLICE_MS, this.#pauseEnds, nextAt, now + TICK_MS];
     return Math.min(...next.filter((at) => at > now));
   }
 
@@ -44,8 +46,7 @@ export class Slice {
     if (!dirty && now < Math.min(nextAt, retryAt)) return false;
     // Writes in flight go on, and none waits that a newer plan could starve. One answer may take long: an API server
     // that has not seen a new namespace itself waits 50 ms before it judges a write there.
-    if (urgent && this.#pool.waiting === 0) return true;
-    if (now - started < SLICE_MS) return false;
+    if (now - started < (urgent && this.#pool.waiting === 0 ? BURST_MS : SLICE_MS)) return false;
     return urgent || this.#pool.waiting === 0 || now >= this.#pauseEnds;
   }
 }
