@@ -64,7 +64,7 @@ export function copyAnswers(
       no: `its copies are now called ${copyName} and no longer ${place.name}`,
       change: annotateSource(object, "name", place.name),
     }),
-    holding(NAMESPACE_EXISTS, "it is"),
+    holding(NAMESPACE_EXISTS, "it does"),
     ruleAnswer("it is not the source's own", object.namespace !== target.name, {
       yes: "ok, another namespace",
       no: "it is the source's own namespace",

@@ -184,7 +184,7 @@ function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
 }
 
 function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): readonly RuleAnswer[] {
-  if (found.length === 0) return [holding(UNDERSTOOD, "it is")];
+  if (found.length === 0) return [holding(UNDERSTOOD, "they are")];
   return found.map((problem) =>
     failing(UNDERSTOOD, problemText(problem), correction(kind, object, problem)),
   );

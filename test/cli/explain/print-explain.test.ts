@@ -19,7 +19,7 @@ test("a source: its rules, then namespaces grouped by reason, then what to type"
 HOLDS   RULE                                  ANSWER
 yes     its namespace is a source namespace   secretcast is one (--source-namespaces secretcast)
 yes     it exists                             it is there
-yes     its annotations are valid             it is
+yes     its annotations are valid             they are
 yes     it is not being deleted               ok, not being deleted
 yes     it asks for copies                    secretcast.io/to: team-*
 yes     the source is not paused              ok, not paused
@@ -56,12 +56,12 @@ team-c/registry: skip, because its secretcast.io/accept is false
 HOLDS   RULE                                  ANSWER
 yes     its namespace is a source namespace   secretcast is one (--source-namespaces secretcast)
 yes     it exists                             it is there
-yes     its annotations are valid             it is
+yes     its annotations are valid             they are
 yes     it is not being deleted               ok, not being deleted
 yes     it asks for copies                    secretcast.io/to: team-*
 yes     the source is not paused              ok, not paused
 yes     its copies have this name             they are called registry
-yes     the namespace exists                  it is
+yes     the namespace exists                  it does
 yes     it is not the source's own            ok, another namespace
 yes     it is not excluded                    ok, not excluded
 yes     secretcast.io/to names it             it matches secretcast.io/to: team-*
