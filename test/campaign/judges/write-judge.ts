@@ -148,9 +148,8 @@ class Judge {
   // go. One that neither asks for copies nor says so says nothing.
   #letsGo(copy: Raw): boolean {
     const uid = wordOf(copy, "source-uid");
-    const listed = this.#sources(copy, "source").filter(
-      ({ raw, entry }) => entry !== undefined && raw.metadata.uid === uid,
-    );
+    // A valid source of the same name with another UID counts as the source.
+    const listed = this.#sources(copy, "source").filter(({ entry }) => entry !== undefined);
     const { now } = this.#around;
     const own = this.#slots
       .since(`${copy.kind} ${wordOf(copy, "source")}`, now - MEMORY_MS)

@@ -30,6 +30,7 @@ const FOUND: Readonly<Record<number, Readonly<Record<number, string>>>> = {
   },
   7: {
     17_991_778: "a receipt said that our delete was carried out where another client's was",
+    224_603_139: "the judge did not know that a listed source of another UID counts as the source",
     177_315: "the model gave a place that is reserved within a replace to another source",
     245_326_337:
       "the judge counted the grace of a forged copy anew that replaced another unwanted one",

@@ -296,6 +296,14 @@ const FOUND: Readonly<Record<string, Found>> = {
       say("shared/one", "keys", "x=filled-0,y=filled-0"),
     ],
   },
+  "an entry that says nothing of keep decides for what a source of another UID left": {
+    holdMs: 0,
+    steps: [
+      forge("forged", "shared/three", "uid-1", { "on-delete": "keep" }),
+      source("shared/three", {}),
+      list({ long: JSON.stringify({ secret: "shared/three", to: "*" }) }),
+    ],
+  },
   "a process that may not release its Lease ends all the same": {
     replicas: 2,
     steps: [pass(2000), requests("409", 1, 20_000), stopped(0), stopped(1)],
