@@ -44,10 +44,10 @@ export async function printExplain(args: Args, program: Program): Promise<number
     const read = asTheController(await readForPlanning(context, { fallback }), status, settings);
     const { rights } = read;
     const clusterState = stateOfKind(read, kind);
-    const { waiting: plan } = await dryPlanOf({ ...read, settings });
+    const { waiting: plan, looks } = await dryPlanOf({ ...read, settings });
     const live = status ? withLiveRows(plan, clusterState, status, rights) : plan;
     const formerRules = status?.formerRules.shown;
-    const options = { namespace, rights, ...(formerRules && { formerRules }) };
+    const options = { namespace, rights, looks, ...(formerRules && { formerRules }) };
     const explanation = explain(clusterState, settings, live, subject, options);
     const known = printUnknown(read, program);
     const since = sinceMs === undefined ? undefined : await recorded(explanation, sinceMs, context);

@@ -5,7 +5,7 @@ import type { CachedObject, PullingObject } from "../../controller/model/cluster
 import type { TargetNamespace } from "../../controller/desired/targets.ts";
 import type { Row } from "../../controller/model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import { Decisions } from "../../inspect/cluster/decisions.ts";
+import { Decisions, type PullLooks } from "../../inspect/cluster/decisions.ts";
 import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ExplainedVerdict, Known, PlaceAnswer, RuleAnswer } from "./answer.ts";
 import { absentNamespaceAnswer, copyAnswers, pullAnswers } from "./explain-namespace.ts";
@@ -28,9 +28,9 @@ export class PlaceExplainer {
   readonly #rows: ReadonlyMap<string, Row>;
 
   /** `rows`: those of this kind. */
-  constructor(known: Known, rows: readonly Row[]) {
+  constructor(known: Known, rows: readonly Row[], looks: PullLooks) {
     this.#known = known;
-    this.#decisions = new Decisions(known.clusterState, known.settings);
+    this.#decisions = new Decisions(known.clusterState, known.settings, looks);
     this.#rows = new Map(rows.map((row) => [pairKey(row.place, row.source, row.pulling), row]));
   }
 

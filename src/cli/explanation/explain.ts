@@ -13,6 +13,7 @@ import type { Plan, Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { ALL_RIGHTS, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
+import type { PullLooks } from "../../inspect/cluster/decisions.ts";
 import type { PlaceAnswer, RuleAnswer } from "./answer.ts";
 import { sourceAnswers } from "./explain-object.ts";
 import { pairKey, PlaceExplainer, type Pair } from "./explain-place.ts";
@@ -38,20 +39,24 @@ type ExplainOptions = {
   readonly rights?: ReaderRights;
   /** What a running controller remembers. */
   readonly formerRules?: readonly FormerRule[];
+  /** What the plan saw of pulling objects. */
+  readonly looks?: PullLooks;
 };
+
+const NO_LOOKS: PullLooks = new Map();
 
 export function explain(
   clusterState: ClusterState,
   settings: PlannerSettings,
   plan: Plan,
   subject: Ref,
-  { namespace: only, rights = ALL_RIGHTS, formerRules = [] }: ExplainOptions = {},
+  { namespace: only, rights = ALL_RIGHTS, formerRules = [], looks = NO_LOOKS }: ExplainOptions = {},
 ): Explanation {
   const { kind } = clusterState;
   const object = clusterState.objectsIn(subject.namespace).get(subject.name);
   const rows = plan.rows.filter((row) => row.kind === kind);
   const known = { clusterState, settings, rights };
-  const explainer = new PlaceExplainer(known, rows);
+  const explainer = new PlaceExplainer(known, rows, looks);
   const pairs = new Map<string, Pair>();
   for (const pair of pairsOf(subject, object, clusterState, rows, only)) {
     if (only !== undefined && pair.place.namespace !== only) continue;

@@ -7,7 +7,7 @@ import { VERDICTS } from "../../controller/model/verdicts.ts";
 import { parseRef, refText } from "../../text/names.ts";
 import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
-import { Decisions, type Decided } from "../../inspect/cluster/decisions.ts";
+import { Decisions, type Decided, type PullLooks } from "../../inspect/cluster/decisions.ts";
 import { CLI_API_VERSION } from "../../inspect/kubectl/listing.ts";
 import type { FileObject } from "../../inspect/files/file-objects.ts";
 import type { ItemVerdict, PlanItem } from "./plan-items.ts";
@@ -63,6 +63,7 @@ export function unexpected(
   expectations: readonly ExpectedItem[],
   clusterStates: readonly ClusterState[],
   settings: PlannerSettings,
+  looks: PullLooks,
 ): readonly Unexpected[] {
   const expected = new Map(expectations.map((item) => [keyOf(item), item.verdict]));
   const found = new Map(items.map((item) => [keyOf(item), item]));
@@ -71,7 +72,7 @@ export function unexpected(
     if (wanted === item.verdict) return [];
     return [wanted === undefined ? item : { ...item, expected: wanted }];
   });
-  const decide = decider(clusterStates, settings);
+  const decide = decider(clusterStates, settings, looks);
   const missing = expectations.flatMap((item): readonly Unexpected[] => {
     if (found.has(keyOf(item))) return [];
     const { verdict, reason } = decide(item);
@@ -86,11 +87,12 @@ export function unexpected(
 function decider(
   clusterStates: readonly ClusterState[],
   settings: PlannerSettings,
+  looks: PullLooks,
 ): (item: ExpectedItem) => Decided {
   const kinds = new Map(
     clusterStates.map((clusterState) => [
       KINDS[clusterState.kind].resource.plural,
-      { clusterState, decisions: new Decisions(clusterState, settings) },
+      { clusterState, decisions: new Decisions(clusterState, settings, looks) },
     ]),
   );
   return ({ resource, namespace, name, source }) => {

@@ -183,7 +183,7 @@ async function printPlanOf(
     expected === undefined
       ? items.some(isChange)
       : printDifferences(
-          unexpected(items, expected, read.clusterStates, planning.settings),
+          unexpected(items, expected, read.clusterStates, planning.settings, dryPlan.looks),
           flags,
           program,
         );

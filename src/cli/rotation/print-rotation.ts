@@ -117,7 +117,7 @@ async function readView(
   const clusterState = stateOfKind(read, kind);
   const { settings } = planning;
   const source = sourceOf(clusterState, settings, subject, read, program);
-  const { plan } = await dryPlanOf({ ...read, settings });
+  const { plan, looks } = await dryPlanOf({ ...read, settings });
   const leftOut = await readLeftOut({ client, settings, clusterState, source, signal });
   const input = {
     clusterState,
@@ -129,7 +129,7 @@ async function readView(
   };
   const inputBy = (made: Plan): PlacesInput => ({
     ...input,
-    answers: explain(clusterState, settings, made, subject, { rights: read.rights }).places,
+    answers: explain(clusterState, settings, made, subject, { rights: read.rights, looks }).places,
     objects: read.builder.objects(kind),
   });
   const placesBy = (made: Plan) => rotationPlaces(inputBy(made));

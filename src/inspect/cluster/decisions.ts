@@ -1,5 +1,6 @@
 // The planner's own decision for any place of a cluster that was just read. A plan has no row for a place that is current
-// or skipped, and a limited number of rows for the others. Nothing is remembered of earlier syncs.
+// or skipped, and a limited number of rows for the others. Of the plan, what its looks at pulling objects showed is
+// known. Nothing is remembered of earlier syncs.
 import type {
   CachedObject,
   ClusterState,
@@ -12,13 +13,18 @@ import type { Verdict } from "../../controller/model/verdicts.ts";
 import type { TargetNamespace } from "../../controller/desired/targets.ts";
 import { decide, type Decision, type Stays } from "../../controller/plan/decide.ts";
 import { decidePull } from "../../controller/plan/decide-pull.ts";
+import { placeKey } from "../../controller/model/kinds.ts";
 import { KindPlan } from "../../controller/plan/plan-kind.ts";
 import { IgnoredObjects } from "../../controller/plan/plan-reports.ts";
 import { Proposals } from "../../controller/plan/proposals.ts";
 import { unwantedVerdict } from "../../controller/plan/verdict-table.ts";
 import type { View } from "../../controller/plan/view.ts";
 import { PlannerMemory } from "../../controller/state/planner-memory.ts";
+import type { PullResult } from "../../controller/state/planner-state.ts";
 import { refText, type Ref } from "../../text/names.ts";
+
+/** What a look at a pulling object showed, by kind and place. */
+export type PullLooks = ReadonlyMap<string, PullResult>;
 
 export type Decided = { readonly verdict: Verdict; readonly reason: Reason };
 
@@ -36,8 +42,8 @@ export class Decisions {
   readonly #view: View;
   readonly #targets: ReadonlyMap<string, TargetNamespace>;
 
-  constructor(clusterState: ClusterState, settings: PlannerSettings) {
-    const { view, targets } = kindPlanOf(clusterState, settings);
+  constructor(clusterState: ClusterState, settings: PlannerSettings, looks: PullLooks) {
+    const { view, targets } = kindPlanOf(clusterState, settings, looks);
     this.#view = view;
     this.#targets = new Map(targets.map((target) => [target.name, target]));
   }
@@ -117,8 +123,17 @@ function lostBy(source: string, { losers, lost }: Pick<Stays, "losers" | "lost">
   return lost && isLoser ? decided("conflict", lost.reason) : SKIP;
 }
 
-function kindPlanOf(clusterState: ClusterState, settings: PlannerSettings): KindPlan {
+function kindPlanOf(
+  clusterState: ClusterState,
+  settings: PlannerSettings,
+  looks: PullLooks,
+): KindPlan {
   const memory = new PlannerMemory();
+  const { pullResults } = memory.of(clusterState.kind);
+  for (const pull of clusterState.pulls) {
+    const result = looks.get(placeKey(clusterState.kind, pull));
+    if (result) pullResults.note(refText(pull), result);
+  }
   const nothing: ReadonlySet<string> = new Set();
   const subject = {
     clusterState,

@@ -12,6 +12,7 @@ import { refText } from "../../text/names.ts";
 import type { Action, Fill } from "../../controller/model/actions.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
+import type { PullLooks } from "./decisions.ts";
 import type { ReadCluster } from "./read-cluster.ts";
 
 export type DryPlan = {
@@ -21,6 +22,8 @@ export type DryPlan = {
   readonly waiting: Plan;
   /** What pulling objects get, by kind and place. */
   readonly fills: ReadonlyMap<string, Fill>;
+  /** What was seen of pulling objects that need no fill. */
+  readonly looks: PullLooks;
   /** How long each removal waits, by kind and place. */
   readonly waits: ReadonlyMap<string, DryWait>;
 };
@@ -48,7 +51,19 @@ export async function dryPlanOf(parts: DryPlanParts): Promise<DryPlan> {
   const waits = waitsOf(first);
   const latest = Math.max(0, ...new Set([...waits.values()].map(({ ms }) => ms)));
   const plan = latest === 0 ? first : await answered(parts, memory, fills, latest);
-  return { plan: timeless(plan), waiting: timeless(first), fills, waits };
+  const looks = looksIn(memory, parts);
+  return { plan: timeless(plan), waiting: timeless(first), fills, looks, waits };
+}
+
+function looksIn(memory: PlannerMemory, { clusterStates }: DryPlanParts): PullLooks {
+  return new Map(
+    clusterStates.flatMap(({ kind, pulls }) =>
+      Array.from(pulls).flatMap((pull) => {
+        const result = memory.of(kind).pullResults.get(refText(pull));
+        return result ? [[placeKey(kind, pull), result] as const] : [];
+      }),
+    ),
+  );
 }
 
 function waitsOf({ rows }: Plan): DryPlan["waits"] {
