@@ -76,7 +76,7 @@ test("CL-04 what flies is not written twice, whatever happens during a sync", as
   const started = await rig.run(100, { before: slow.before });
   for (const label of ["x", "y", "z"]) rig.api.namespace("team-b", { labels: { label } });
   await rig.clock.advance(100);
-  assert.ok(started.syncs.length <= 3, "a sync for each event at most");
+  assert.equal(started.syncs.length, 2, "the events behind the first share a sync");
   slow.on = false;
   await rig.clock.advance(1000);
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
