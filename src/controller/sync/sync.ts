@@ -170,7 +170,8 @@ export class Sync {
       const steps = each.onPlan?.(made, note);
       if (steps) await finishInTurns(steps, clock, TURN_MS);
     }
-    return { ...this.#result(made, settled), planMs, planCpuMs };
+    // A write that ended while this sync reported has changed what the next plan finds.
+    return { ...this.#result(made, settled && !this.#writeEnded), planMs, planCpuMs };
   }
 
   /** Starts no further write. */

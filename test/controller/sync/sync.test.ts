@@ -5,7 +5,7 @@ import { Apply } from "../../../src/controller/writes/apply.ts";
 import { ApiError } from "../../../packages/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../packages/kube/rest/api-client.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
-import { SyncLog } from "../../../src/controller/report/sync-log.ts";
+import { SyncLog, type SyncHooks } from "../../../src/controller/report/sync-log.ts";
 import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
 import { Sync } from "../../../src/controller/sync/sync.ts";
 import type { SyncResult } from "../../../src/controller/sync/sync-result.ts";
@@ -27,6 +27,7 @@ function open(
   writeDeadlineMs: () => number,
   answer: () => Promise<object> = async () => ({}),
   teams: readonly string[] = ["team-a"],
+  hooks: readonly SyncHooks[] = [],
 ) {
   const clock = new WorkingClock();
   const cluster = new Cluster().withNamespaces("shared");
@@ -83,7 +84,7 @@ function open(
     }),
     concurrency: 4,
     clock,
-    hooks: [new SyncLog(log, figures, clock)],
+    hooks: [new SyncLog(log, figures, clock), ...hooks],
     dryRun: false,
   });
   return { sync, sent, bodies, cluster, clock };
@@ -196,5 +197,40 @@ test("a new namespace's write starts while the answer to another one is slow", a
   ]);
   for (const answer of answers) answer();
   await second;
+  await sync.stop();
+});
+
+test("a slow write that fails while its sync reports requests another sync", async () => {
+  let fail = (): void => {};
+  let reports = 0;
+  const { sync, clock } = open(
+    () => Infinity,
+    () =>
+      new Promise(
+        (_, reject) =>
+          (fail = () =>
+            reject(
+              new ApiError("create secret team-a/registry", {
+                kind: "timeout",
+                reason: "NoAnswer",
+              }),
+            )),
+      ),
+    ["team-a"],
+    [
+      {
+        *onPlan() {
+          if (++reports === 1) return;
+          fail();
+          clock.workedMs += 20;
+          yield;
+        },
+      },
+    ],
+  );
+  const first = sync.doSync();
+  await clock.advance(8000);
+  await first;
+  assert.equal((await sync.doSync()).settled, false);
   await sync.stop();
 });
