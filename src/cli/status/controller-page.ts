@@ -28,7 +28,8 @@ export type ControllerPage =
   | { readonly kind: "unreachable"; readonly why: string };
 
 const isText = (value: unknown): boolean => typeof value === "string";
-const isTruncated = (value: unknown): boolean => isRecord(value) && Array.isArray(value["shown"]);
+const isTruncated = (value: unknown): boolean =>
+  isRecord(value) && Array.isArray(value["shown"]) && typeof value["total"] === "number";
 
 /** What the commands read of a page. A page without one of these is of a version that this one does not read. */
 const FORM = {
@@ -37,6 +38,8 @@ const FORM = {
   leader: isRecord,
   troubles: Array.isArray,
   unreadableNames: Array.isArray,
+  // A stand-by has none.
+  totals: (value: unknown) => value === undefined || (isRecord(value) && isRecord(value["states"])),
   sources: isTruncated,
   groups: isTruncated,
   formerRules: isTruncated,
@@ -46,7 +49,7 @@ const FORM = {
 } as const satisfies Partial<Readonly<Record<keyof Status, (value: unknown) => boolean>>>;
 
 /** No command reads another field. JSON leaves out what is undefined. */
-type PageStatus = Pick<Status, keyof typeof FORM | "totals" | "outdated">;
+type PageStatus = Pick<Status, keyof typeof FORM | "outdated">;
 
 const USUAL_PORT = 8081;
 // A stand-by replica has no status. There are two or three replicas.

@@ -132,14 +132,23 @@ test("a name denied to the controller is not current in status and frozen in exp
   assert.match(explained.stdout, /^ +secretcast check: it names the right that is missing$/m);
 });
 
-for (const field of ["troubles", "unreadableNames"])
-  test(`a page without ${field} is not read, and status plans by itself`, async (t) => {
+for (const [what, fields] of Object.entries({
+  "without troubles": { troubles: undefined },
+  "without unreadableNames": { unreadableNames: undefined },
+  "that does not say how many sources it leaves out": { sources: { shown: [] } },
+  "whose totals have no states": { totals: {} },
+}))
+  test(`a page ${what} is not read, and status plans by itself`, async (t) => {
     const { made, port, said } = await openedWithCopy(t);
     made.page = port;
     await eventually("all is current", async () => (await said("status")).code === 0);
     assert.match((await said("status")).stderr, /read from the controller/);
-    made.page = await pageWith(t, port, { [field]: undefined });
-    assert.doesNotMatch((await said("status")).stderr, /read from the controller/);
+    made.page = await pageWith(t, port, fields);
+    const { stderr } = await said("status");
+    assert.match(
+      stderr,
+      /^planned from the cluster, .*: pod .* does not serve a status that this/m,
+    );
   });
 
 test("with a controller that runs with --dry-run nothing is current, in status, check and rotation", async (t) => {
