@@ -13,6 +13,7 @@ import {
   exclusionReason,
   isRead,
   type Exclusion,
+  sourceRank,
 } from "../../controller/desired/namespace-rules.ts";
 import { acceptance, covers, type TargetNamespace } from "../../controller/desired/targets.ts";
 import { type NamespaceMatch, problemText } from "../../controller/annotations/rules.ts";
@@ -85,6 +86,8 @@ export function pullAnswers(
 ): readonly RuleAnswer[] {
   const excluded = excludedAnswer(settings, target.name);
   if (!from || (source?.role !== "source" && source?.role !== "unmanaged")) return [excluded];
+  // Its annotations have no effect there, so nothing was read of them.
+  if (source.role === "unmanaged" && sourceRank(settings, from.namespace) < 0) return [excluded];
   if (source.role === "source" && source.rule.allow)
     return [excluded, ...matchAnswers(source, source.rule.allow, target.namespace, "allow")];
   const entry = source.role === "source" ? source.entry : undefined;

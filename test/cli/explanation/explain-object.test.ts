@@ -243,6 +243,15 @@ test("no advice opens a tenant's namespace, and only the rule that decided has a
   assert.doesNotMatch(JSON.stringify(ask(made, "team-b/pulls")), /is a source namespace/);
 });
 
+test("what a Secret outside the source namespaces allows is not said to be missing", () => {
+  const made = settled({ to: "team-a" });
+  made.secret("team-b/off", { allow: "*" });
+  made.secret("team-a/pulls", { from: "team-b/off" });
+  const said = JSON.stringify(ask(made, "team-a/pulls"));
+  assert.match(said, /team-b is none \(--source-namespaces shared\)/);
+  assert.doesNotMatch(said, /carries neither|allow=/);
+});
+
 test("a source that others pull from is expected there without a push", () => {
   const made = cluster({});
   made.secret("shared/one", { allow: "team-*", "allow-selector": "tier=gold", match: "any" });
