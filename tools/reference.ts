@@ -2,7 +2,7 @@
 // `NAME:start` and a comment `NAME:end`. The words and sentences are the program's own. A table whose meaning only
 // the page has is written by hand, and test/readme.test.ts compares its words. A test holds the page to be current.
 import { readFileSync, writeFileSync } from "node:fs";
-import { FAILURE_CAUSES, type Cause } from "../packages/kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES } from "../packages/kube/rest/failure-cause.ts";
 import { HELD_CODES } from "../src/cli/holding/held-value.ts";
 import { WHAT_TO_DO } from "../src/cli/explanation/explain-verdict.ts";
 import { NEVER_COPIED } from "../src/controller/annotations/never-copied.ts";
@@ -41,7 +41,7 @@ const TABLES: Readonly<Record<string, () => string>> = {
       Object.entries(FAILURE_CAUSES).map(([cause, meaning]) => [
         code(cause),
         meaning,
-        WHAT_TO_DO[cause as Cause] ?? "",
+        adviceOn(cause),
       ]),
     ),
   receipts: () => meanings("`receipt`", RECEIPTS),
@@ -69,6 +69,12 @@ export function withTables(page: string): string {
 
 function table(head: readonly string[], body: readonly (readonly string[])[]): string {
   return `\n\n${markdownTable(head, body)}\n\n`;
+}
+
+function adviceOn(cause: string): string {
+  const advice = WHAT_TO_DO[cause];
+  if (advice === undefined) throw new Error(`WHAT_TO_DO has nothing for the cause ${cause}`);
+  return advice;
 }
 
 function meanings(word: string, all: Readonly<Record<string, string>>): string {

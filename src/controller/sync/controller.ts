@@ -1,8 +1,8 @@
 // Connects the informers to one work-queue key and one worker. An event only triggers a sync, which decides
 // from the whole cache (sync.ts). Promises:
 // - No sync runs before all caches are complete.
-// - At most one sync runs at a time. For long, planning takes at most a sixth of a core. A plan that needs more than a
-//   sixth of a second starts once a second at most.
+// - At most one sync runs at a time. None starts while plans have taken more than a sixth of the last second, so a plan
+//   that takes longer leaves a second to others.
 // - A sync that fails as a whole is retried with back-off.
 // Every replica keeps its caches warm, and only the leader works. The controller stops the worker and its
 // writes in flight first, then the lease, the informers and the Events. Nothing runs after that.
