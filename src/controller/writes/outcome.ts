@@ -95,7 +95,7 @@ export function recordOutcome(
   const { action } = outcome;
   const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
   const place = refText(action.place);
-  const isStale = (ofSource?: boolean): void =>
+  const noteStale = (ofSource?: boolean): void =>
     memory.places.stale(place, action.decisionKey, now, ofSource);
   switch (outcome.kind) {
     case "done":
@@ -115,7 +115,7 @@ export function recordOutcome(
       return;
     case "moved":
       if (action.kind === "create") caches.namespaceRefused(action.place.namespace);
-      isStale(outcome.ofSource);
+      noteStale(outcome.ofSource);
       return;
     case "leaving":
       cache.remember(outcome.object);
@@ -125,13 +125,13 @@ export function recordOutcome(
       // A copy of our own that the watch has not shown yet. It is judged as a copy.
       if (cache.read(outcome.object)?.role === "copy") {
         cache.remember(outcome.object);
-        isStale();
+        noteStale();
         return;
       }
       if (outcome.object !== undefined) memory.places.uncached(place, now, random);
       else if (action.kind === "liveGet") memory.places.foundAbsent(place);
       // The server reported the place both as taken and as free.
-      else isStale();
+      else noteStale();
       return;
     case "failed":
       if (isTaken(outcome)) memory.places.uncached(place, now, random, outcome.reason);
