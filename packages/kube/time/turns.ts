@@ -8,6 +8,14 @@ export function nextTurn(): Promise<void> {
   return setImmediate();
 }
 
+/** Returns the result of `steps`, for a caller that need not let other work run. */
+export function finishAtOnce<T>(steps: Iterator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** Returns the result of `steps`, with a turn of the event loop after each. */
 export async function inTurns<T>(steps: Iterator<undefined, T>): Promise<T> {
   for (;;) {

@@ -5,6 +5,7 @@
 import type { Plan } from "../model/verdicts.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { Clock, Timer } from "../../../packages/kube/time/clock.ts";
+import { finishAtOnce } from "../../../packages/kube/time/turns.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import { LeaseRemovals } from "./lease-removals.ts";
 import { sendDone, sendFilled } from "./done-events.ts";
@@ -100,7 +101,7 @@ export class Reporter implements SyncHooks {
       () => {
         this.#late = undefined;
         const plan = this.#unsent;
-        if (plan) this.#send(plan, finish(noticesOf(plan, this.#troubles)));
+        if (plan) this.#send(plan, finishAtOnce(noticesOf(plan, this.#troubles)));
       },
       Math.ceil(sinceMs + LONGEST_UNSETTLED_MS) + 1,
     );
@@ -125,12 +126,5 @@ export class Reporter implements SyncHooks {
       this.#onLease.send();
       this.#sendAgain();
     }, RETRY_MS);
-  }
-}
-
-function finish<T>(steps: Iterator<undefined, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
   }
 }

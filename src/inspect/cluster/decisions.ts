@@ -1,6 +1,6 @@
 // The planner's own decision for any place of a cluster that was just read. A plan has no row for a place that is current
-// or skipped, and a limited number of rows for the others. Of the plan, what its looks at pulling objects showed is
-// known. Nothing is remembered of earlier syncs.
+// or skipped, and a limited number of rows for the others. What the plan saw when it looked at pulling objects counts
+// here too. Nothing is remembered of earlier syncs.
 import type {
   CachedObject,
   ClusterState,
@@ -20,6 +20,7 @@ import { Proposals } from "../../controller/plan/proposals.ts";
 import { unwantedVerdict } from "../../controller/plan/verdict-table.ts";
 import type { View } from "../../controller/plan/view.ts";
 import { PlannerMemory } from "../../controller/state/planner-memory.ts";
+import { finishAtOnce } from "../../../packages/kube/time/turns.ts";
 import type { PullResult } from "../../controller/state/planner-state.ts";
 import { refText, type Ref } from "../../text/names.ts";
 
@@ -129,21 +130,18 @@ function kindPlanOf(
   looks: PullLooks,
 ): KindPlan {
   const memory = new PlannerMemory();
-  const { pullResults } = memory.of(clusterState.kind);
+  const ofKind = memory.of(clusterState.kind);
   for (const pull of clusterState.pulls) {
     const result = looks.get(placeKey(clusterState.kind, pull));
-    if (result) pullResults.note(refText(pull), result);
+    if (result) ofKind.pullResults.note(refText(pull), result);
   }
   const nothing: ReadonlySet<string> = new Set();
   const subject = {
     clusterState,
     settings,
-    memory: memory.of(clusterState.kind),
+    memory: ofKind,
     ignored: new IgnoredObjects(),
   };
-  const steps = KindPlan.begin(subject, 0, new Proposals(memory.shared, 0, nothing), nothing);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  const proposals = new Proposals(memory.shared, 0, nothing);
+  return finishAtOnce(KindPlan.begin(subject, 0, proposals, nothing));
 }

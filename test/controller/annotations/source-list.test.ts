@@ -1,5 +1,6 @@
 // The source list: what an entry may say, what refuses it alone, and what the worst of them costs.
 import assert from "node:assert/strict";
+import { finishAtOnce } from "../../../packages/kube/time/turns.ts";
 import { test } from "node:test";
 import {
   NO_ENTRIES,
@@ -23,11 +24,7 @@ function parse(
   terms = TERMS,
   before = NO_ENTRIES,
 ): SourceList {
-  const steps = parseSourceList(data, terms, before);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return finishAtOnce(parseSourceList(data, terms, before));
 }
 
 /** Why the entry `tls` is refused; "" where it is not. */

@@ -1,5 +1,6 @@
 // What the log and the Events print, as data, and that both print the same whatever hears of a plan first.
 import assert from "node:assert/strict";
+import { finishAtOnce } from "../../../packages/kube/time/turns.ts";
 import { test } from "node:test";
 import { noticesOf, type Notice } from "../../../src/controller/report/notices.ts";
 import { SyncLog } from "../../../src/controller/report/sync-log.ts";
@@ -51,11 +52,7 @@ function noticesAfter(heard: ReturnType<typeof story>): readonly Notice[] {
   const troubles = new Troubles();
   for (const outcome of heard.outcomes) troubles.onOutcome(outcome);
   troubles.onPlan(heard.plan, [], 0);
-  const steps = noticesOf(heard.plan, troubles);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return finishAtOnce(noticesOf(heard.plan, troubles));
 }
 
 test("a plan and its outcomes lead to one notice for each problem, with its places", () => {

@@ -1,6 +1,7 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
 import { because } from "../../../src/controller/model/reasons.ts";
+import { finishAtOnce } from "../../../packages/kube/time/turns.ts";
 import { createDigest, pullableDigest } from "../../../src/controller/model/secret-data.ts";
 import { DataCache } from "../../../src/controller/state/data-cache.ts";
 import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../../src/text/globs.ts";
@@ -312,11 +313,7 @@ export class Cluster extends RawCluster {
 }
 
 export function runPlan(...args: Parameters<typeof plan>): Plan {
-  const steps = plan(...args);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return finishAtOnce(plan(...args));
 }
 
 /** Which verdict the plan has for `place`; undefined: current, skip or none. */
