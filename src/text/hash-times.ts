@@ -1,19 +1,19 @@
-// Times by 32-bit hashes, for as many texts as a large fan-out has places: a million take eight bytes a slot, where
-// a Map takes 100 bytes a text. Promise: a look-up ends after MOST_PROBES slots, whatever the hashes are.
+// Times by signed 32-bit hashes, for as many texts as a large fan-out has places: a million take eight bytes a slot,
+// where a Map takes 100 bytes a text. Promise: a look-up ends after MOST_PROBES slots, whatever the hashes are.
 
 const FIRST_SLOTS = 64;
 /** A million random hashes need 30. */
 const MOST_PROBES = 128;
 
 export class HashTimes {
-  readonly #hashes: Uint32Array;
+  readonly #hashes: Int32Array;
   readonly #times: Uint32Array;
   readonly #mask: number;
   #size = 0;
 
   /** `slots`: a power of two. */
   constructor(slots = FIRST_SLOTS) {
-    this.#hashes = new Uint32Array(slots);
+    this.#hashes = new Int32Array(slots);
     this.#times = new Uint32Array(slots);
     this.#mask = slots - 1;
   }

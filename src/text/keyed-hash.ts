@@ -1,4 +1,4 @@
-// A 32-bit hash of a text under a random key, for tables whose texts are chosen by users. Without the key,
+// A signed 32-bit hash of a text under a random key, for tables whose texts are chosen by users. Without the key,
 // a user cannot choose texts that fall into the same part of a table. HalfSipHash-1-3, 150 ns for 40 characters.
 import { randomFillSync } from "node:crypto";
 
@@ -29,7 +29,8 @@ export function keyedHash(text: string, [k0, k1]: HashKey): number {
     v2 = rotated(v2, 16);
     v0 ^= part;
   }
-  return (v1 ^ v3) >>> 0;
+  // Signed: V8 allocates an object for every larger integer.
+  return v1 ^ v3;
 }
 
 // Two UTF-16 code units. The last `word` also contains the length, so texts that differ in trailing zeros differ.
