@@ -181,9 +181,7 @@ test("labels and data entries that are called like members of every object serve
   const copy = await scene.api.secret(first, "odd");
   assert.deepEqual(copy?.metadata.labels, { ...odd, ...MANAGED });
   await scene.api.setData(scene.source, "odd", { ["__proto__"]: "two" });
-  await scene.holds(
-    second,
-    "odd",
-    Object.fromEntries([...Object.entries(rest), ["renamed", renamed], ["__proto__", "two"]]),
-  );
+  const changed = [...Object.entries(rest), ["renamed", renamed], ["__proto__", "two"]];
+  for (const namespace of [first, second])
+    await scene.holds(namespace, "odd", Object.fromEntries(changed));
 });
