@@ -1,6 +1,6 @@
 // `node FLAGS compile.cjs DIST`: runs the program of DIST as the image does, until it has copied a Secret into a
 // hundred namespaces and updated the copies, and leaves what V8 compiled beside each file, for start.cjs. So the
-// first fan-out of a process compiles nothing. The API server is the bundle's own sandbox. It wants the very Node
+// first fan-out of a process finds its functions compiled. The API server is the bundle's own sandbox. It wants the very Node
 // and the very flags of the image, and --random-seed=1 beside them, which V8 does not tell apart. With it the
 // result is nearly the same each time; V8 promises no bytes, and puts down what lay in unused ones.
 "use strict";

@@ -106,18 +106,21 @@ export class Transport {
 
 /** Opens connections that resume the last TLS session, for as long as the connector is held. */
 function connector(tls: Tls): Connector {
-  // A context for each connection would cost 9 ms at the beginning of a fan-out.
-  const secureContext = createSecureContext(tls);
-  const options = { ...tls, secureContext, ...TCP, allowH2: false, timeout: CONNECT_TIMEOUT_MS };
-  const open = buildConnector(options);
+  const options = { ...tls, ...TCP, allowH2: false, timeout: CONNECT_TIMEOUT_MS };
+  // One TLS context for all connections: 32 of them cost 9 ms at the beginning of a fan-out. It is created by the first
+  // connection, since a proxy or an http: server needs none.
+  const secured = (): Connector =>
+    buildConnector({ ...options, secureContext: createSecureContext(tls) });
   // undici's cache holds its sessions weakly: the next garbage collection would remove them.
-  const held: { session?: Buffer } = {};
-  return (to, done) =>
-    open(to, (...result) => {
+  const held: { open?: Connector; session?: Buffer } = {};
+  return (to, done) => {
+    held.open ??= to.protocol === "https:" ? secured() : buildConnector(options);
+    held.open(to, (...result) => {
       const [, socket] = result;
       socket?.on("session", (session: Buffer) => (held.session = session));
       done(...result);
     });
+  };
 }
 
 function checkProxy(proxyUrl: string): void {
